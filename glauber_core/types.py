@@ -1,0 +1,38 @@
+"""The one interface that every model, exact or neural, offers to kernels, runners and statistics."""
+
+from __future__ import annotations
+
+from typing import Protocol, runtime_checkable
+
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+
+@runtime_checkable
+class Conditionals(Protocol):
+    """One-position conditionals of a law on sentences, or of no law at all (arXiv 2605.16378, section 2).
+
+    A state is a row of ``n`` token ids; the model's own fixed context ([CLS], [SEP], ...) is not part of it.
+
+    Attributes:
+        vocab_size: V, the number of token ids, disallowed ones included.
+        allowed: bool [V], the tokens that may be sampled (V of MATH, the *allowed* vocabulary).
+    """
+
+    @property
+    def vocab_size(self) -> int: ...
+
+    @property
+    def allowed(self) -> Bool[Tensor, " V"]: ...
+
+    def __call__(self, states: Int[Tensor, "B n"], positions: Int[Tensor, " B"]) -> Float[Tensor, "B V"]:
+        """Logits ``l_i(v | x_-i)``, in nats up to an additive constant of the row.
+
+        Args:
+            states: int64 [B, n], token ids; the token at the read position does not influence the result.
+            positions: int64 [B], the position i that row b reads, 0 <= i < n.
+
+        Returns:
+            float [B, V], on the model's device; ``-inf`` exactly at the disallowed tokens.
+        """
+        ...
