@@ -1,0 +1,133 @@
+"""Where a model's files come from: the package, a local folder, or the Hugging Face hub; and their hash."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from glauber_core.errors import UserError
+
+ASSETS = Path(__file__).resolve().parents[1] / "assets"
+BUILT_IN = "glauber-mini"
+SUGGESTED = {
+    BUILT_IN: "built in, works with no network",
+    "google-bert/bert-base-uncased": "110 M parameters, the paper's BERT",
+    "google-bert/bert-large-uncased": "340 M parameters",
+    "FacebookAI/roberta-base": "125 M parameters, the paper's RoBERTa",
+    "answerdotai/ModernBERT-base": "149 M parameters, the paper's ModernBERT",
+}
+_SHORT = {
+    "bert-base-uncased": "google-bert/bert-base-uncased",
+    "bert-large-uncased": "google-bert/bert-large-uncased",
+    "roberta-base": "FacebookAI/roberta-base",
+    "ModernBERT-base": "answerdotai/ModernBERT-base",
+}
+_HUB_ID = re.compile(r"^[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}$")
+_FILES = ["config.json", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "vocab.txt"]
+_FILES += ["vocab.json", "merges.txt", "added_tokens.json", "model.safetensors", "model.safetensors.index.json"]
+_FILES += ["model-?????-of-?????.safetensors", "spiece.model", "sentencepiece.bpe.model"]
+
+
+@dataclass(frozen=True)
+class Source:
+    """A model's files on disk.
+
+    Attributes:
+        name: what the user called it, in its canonical form.
+        folder: where config.json, the tokenizer and the safetensors lie.
+        sha256: hex digest over the weight files, in name order.
+    """
+
+    name: str
+    folder: Path
+    sha256: str
+
+
+def canonical_name(name: str) -> str:
+    """The name in the form used by links and run records; short hub names get their owner."""
+    clean = name.strip()
+    return _SHORT.get(clean, clean)
+
+
+def is_hub_id(name: str) -> bool:
+    """True for ``owner/model``; nothing with ``..``, a leading slash or white space passes."""
+    return bool(_HUB_ID.match(name)) and ".." not in name
+
+
+def locate(name: str) -> Source:
+    """Find a model's files, fetching them from the hub if need be.
+
+    Args:
+        name: ``glauber-mini``, a hub id (``owner/model``), or a local folder.
+
+    Raises:
+        UserError: no such model, hub out of reach, no safetensors, or built-in weights that fail their SHA-256.
+    """
+    name = canonical_name(name)
+    if not name:
+        raise UserError("Name a model: a hub id such as google-bert/bert-base-uncased, or a folder.")
+    if re.fullmatch(r"[\w-]{1,64}", name) and (ASSETS / name / "manifest.json").is_file():
+        folder = ASSETS / name
+        source = Source(name, folder, _digest(folder, name))
+        manifest = json.loads((folder / "manifest.json").read_text())
+        if manifest["sha256"] != source.sha256:
+            raise UserError(f"The built-in model {name} is damaged: its SHA-256 does not match; reinstall the package.")
+        return source
+    path = Path(name).expanduser()
+    try:
+        is_folder = path.is_dir()
+    except (OSError, ValueError):  # a name too long for the file system, or with a NUL byte
+        is_folder = False
+    if is_folder:
+        if not (path / "config.json").is_file():
+            raise UserError(f"The folder {name} holds no config.json, so it is not a Hugging Face model.")
+        return Source(str(path.resolve()), path.resolve(), _digest(path.resolve(), name))
+    if not is_hub_id(name):
+        raise UserError(f"There is no model or folder called {name[:120]!r}; give a hub id such as owner/model.")
+    folder = _from_hub(name)
+    return Source(name, folder, _digest(folder, name))
+
+
+def _from_hub(name: str) -> Path:
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError, RepositoryNotFoundError
+
+    try:
+        folder = Path(snapshot_download(name, allow_patterns=_FILES, local_files_only=True))
+        if list(folder.glob("*.safetensors")) and (folder / "config.json").is_file():
+            return folder
+    except LocalEntryNotFoundError:
+        pass
+    try:
+        return Path(snapshot_download(name, allow_patterns=_FILES, etag_timeout=5))
+    except RepositoryNotFoundError:
+        raise UserError(f"The hub has no public model {name}; check the spelling.") from None
+    except (LocalEntryNotFoundError, HfHubHTTPError, OSError, RuntimeError) as error:
+        if isinstance(error, OSError) and getattr(error, "errno", None) == 28:
+            raise UserError(f"The disk is full: {name} could not be stored.") from None
+        raise UserError(
+            f"{name} is not on this computer and the hub cannot be reached: connect to the network, "
+            "or give a local folder that holds the model."
+        ) from None
+
+
+def _digest(folder: Path, name: str) -> str:
+    files = sorted(folder.glob("*.safetensors"))
+    if not files:
+        raise UserError(f"{name} has no safetensors weights; other formats are not loaded because they can run code.")
+    stamp = tuple((str(f), f.stat().st_size, f.stat().st_mtime_ns) for f in files)
+    return _hash_files(stamp)
+
+
+@lru_cache(maxsize=64)
+def _hash_files(stamp: tuple[tuple[str, int, int], ...]) -> str:
+    digest = hashlib.sha256()
+    for path, _, _ in stamp:
+        with open(path, "rb") as file:
+            while block := file.read(1 << 20):
+                digest.update(block)
+    return digest.hexdigest()

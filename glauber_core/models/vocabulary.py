@@ -1,0 +1,180 @@
+"""From text to token ids and back to what is shown; which tokens may be sampled.
+
+The state of a chain lives in ids. Text is tokenised once, when it comes in; what is shown is put together from the ids
+and is never tokenised again.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+import torch
+from jaxtyping import Bool
+from tokenizers import Tokenizer
+from torch import Tensor
+
+from glauber_core.errors import UserError
+from glauber_core.models.surface import Surface, join, spelling, surface
+
+MAX_CHARACTERS = 20_000
+_MASKS = re.compile(r"\s*(\[MASK\]|<mask>)")
+_UNUSED = re.compile(r"^(\[unused\d+\]|<unused\d+>|unused\d+|madeupword\d+)$", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """Attributes:
+    ids: token ids, the model's own [CLS]/[SEP] not among them.
+    notes: sentences for the user about what the model cannot see as typed.
+    """
+
+    ids: tuple[int, ...]
+    notes: tuple[str, ...] = field(default=())
+
+
+class Vocabulary:
+    """The tokenizer of a masked language model, frozen: safe to share between threads.
+
+    Args:
+        tokenizer: a ``tokenizers.Tokenizer``; a private copy is made, with special-token parsing, truncation and
+            padding off, so that typed ``[SEP]`` is read as ordinary characters and nothing is cut silently.
+        size: V, the number of rows of the model's output (ids above the tokenizer's own are never sampled).
+        mask_id, unknown_id: ids of the mask and the unknown token (None if there is none).
+        special_ids: every id that must never be sampled because it is special.
+        limit: the longest sentence in tokens, specials already taken off.
+    """
+
+    def __init__(
+        self,
+        tokenizer: Tokenizer,
+        size: int,
+        mask_id: int,
+        unknown_id: int | None,
+        special_ids: set[int],
+        limit: int,
+    ) -> None:
+        self._tokenizer = Tokenizer.from_str(tokenizer.to_str())
+        self._tokenizer.no_truncation()
+        self._tokenizer.no_padding()
+        self.size, self.limit = size, limit
+        self.mask_id, self.unknown_id = mask_id, unknown_id
+        self.prefix, self.suffix = self._frame()
+        self._tokenizer.encode_special_tokens = True
+        raw = {i: t for t, i in self._tokenizer.get_vocab(with_added_tokens=True).items() if 0 <= i < size}
+        special = special_ids | {mask_id} | ({unknown_id} if unknown_id is not None else set())
+        style = spelling(self._tokenizer)
+        self.style = style
+        self._surfaces = [
+            surface(raw[i], style, i in special) if i in raw else Surface(f"⟨id {i}⟩", False) for i in range(size)
+        ]
+        banned = special | {i for i, t in raw.items() if _UNUSED.match(t)}
+        self.allowed: Bool[Tensor, " V"] = torch.tensor([i in raw and i not in banned for i in range(size)])
+        if not bool(self.allowed.any()):
+            raise UserError("This model's vocabulary holds no word that could be sampled.")
+        self._special_spelling = {raw[i] for i in special if i in raw}
+        self._raw_ids = {t: i for i, t in raw.items()}
+
+    def _frame(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Ids the model puts before and after every sentence."""
+        inner = self._tokenizer.encode("a", add_special_tokens=False).ids
+        whole = self._tokenizer.encode("a", add_special_tokens=True).ids
+        for start in range(len(whole) - len(inner) + 1):
+            if whole[start : start + len(inner)] == inner:
+                return tuple(whole[:start]), tuple(whole[start + len(inner) :])
+        raise UserError("This model's tokenizer changes a sentence when it adds its special tokens; it cannot be used.")
+
+    def encode(self, text: str, cap: int | None = None) -> Encoded:
+        """Ids of a sentence a person typed.
+
+        The rule for special tokens: ``[MASK]`` and ``<mask>`` become the model's own mask; every other special token is
+        read as the ordinary characters it is made of.
+
+        Args:
+            text: at most ``MAX_CHARACTERS`` characters.
+            cap: a lower limit in tokens than the model's own.
+
+        Raises:
+            UserError: nothing but white space, too many characters, or more tokens than the limit.
+        """
+        if not text.strip():
+            raise UserError("There is no word to work with: type a sentence, or choose a starter.")
+        limit = self.limit if cap is None else min(cap, self.limit)
+        if len(text) > MAX_CHARACTERS:
+            raise UserError(
+                f"That is {len(text):,} characters; paste at most {MAX_CHARACTERS:,}, a sentence or short passage."
+            )
+        ids: list[int] = []
+        last = 0
+        clean = text.encode("utf-8", "replace").decode("utf-8")  # lone surrogates become "?"
+        for hit in _MASKS.finditer(clean):
+            ids += self._plain(clean[last : hit.start()], first=not ids)
+            ids.append(self.mask_id)
+            last = hit.end()
+        ids += self._plain(clean[last:], first=not ids)
+        if not ids:
+            raise UserError("The model sees no word in this text: type a sentence, or choose a starter.")
+        if len(ids) > limit:
+            raise UserError(f"That is {len(ids):,} tokens; the limit here is {limit:,}. Shorten the text and try again.")
+        return Encoded(tuple(ids), tuple(self._notes(clean, ids)))
+
+    def _plain(self, text: str, first: bool) -> list[int]:
+        text = text.strip() if first else text.rstrip()
+        return list(self._tokenizer.encode(text, add_special_tokens=False).ids) if text else []
+
+    def _notes(self, text: str, ids: list[int]) -> list[str]:
+        notes = []
+        unknown = ids.count(self.unknown_id) if self.unknown_id is not None else 0
+        if unknown:
+            pieces = "1 piece is" if unknown == 1 else f"{unknown} pieces are"
+            name = self.surface(self.unknown_id or 0).text
+            notes.append(f"{pieces} unknown to this model; it sees {name} there.")
+        masks = ids.count(self.mask_id)
+        if masks:
+            notes.append(f"{'1 blank' if masks == 1 else f'{masks} blanks'} to be filled in by the chain.")
+        typed = sorted(s for s in self._special_spelling if s in text and s not in ("[MASK]", "<mask>"))
+        if typed:
+            notes.append(f"{', '.join(typed)} is read as ordinary characters, not as a special token.")
+        if len(ids) == 1:
+            notes.append("One token alone: every step draws from the same distribution.")
+        return notes
+
+    def word_id(self, word: str, first: bool) -> int:
+        """The id of one word typed by hand, in the form it takes inside a sentence.
+
+        Args:
+            word: what was typed; a WordPiece continuation may be typed as the vocabulary spells it ("##ing").
+            first: True at the sentence's first position, where byte-level vocabularies take the form without a space.
+
+        Raises:
+            UserError: empty, several pieces (they are named), or a token outside the sampled vocabulary.
+        """
+        typed = word.strip()
+        if not typed:
+            raise UserError("Type a word to put there.")
+        if len(typed) > 200:
+            raise UserError("That is too long for one word.")
+        if self.style == "wordpiece" and typed.startswith("##") and typed in self._raw_ids:
+            ids = [self._raw_ids[typed]]
+        else:
+            clean = typed.encode("utf-8", "replace").decode("utf-8")
+            spaced = clean if first or self.style != "bytes" else " " + clean
+            ids = list(self._tokenizer.encode(spaced, add_special_tokens=False).ids)
+        if len(ids) == 0:
+            raise UserError("The model sees no word in this text.")
+        if len(ids) > 1:
+            pieces = " + ".join(self.surface(i).text for i in ids[:6]) + (" + ..." if len(ids) > 6 else "")
+            raise UserError(f"This model writes that as {len(ids)} tokens ({pieces}); only a single token can go there.")
+        if not bool(self.allowed[ids[0]]):
+            raise UserError("This model does not know that word; choose another.")
+        return ids[0]
+
+    def surface(self, token: int) -> Surface:
+        """How one id is shown. Raises IndexError outside 0 .. V-1."""
+        if token < 0:
+            raise IndexError(token)
+        return self._surfaces[token]
+
+    def text(self, ids: list[int] | tuple[int, ...]) -> str:
+        """The sentence as it is shown."""
+        return join([self.surface(i) for i in ids])

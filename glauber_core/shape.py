@@ -1,0 +1,93 @@
+"""The canonical evaluation shape: what bit-for-bit equality is promised at (MATH section 1).
+
+Float rounding depends on how many rows are multiplied together and by how many threads. A chain is therefore always
+stepped in micro-batches of exactly ``rows`` rows, dummy rows filling up; then its path depends on its own seed alone.
+"""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from importlib.metadata import PackageNotFoundError, version
+
+import torch
+from jaxtyping import Float64, Int64
+from torch import Tensor
+
+from glauber_core.kernels import ChainState, StepInfo, step
+from glauber_core.types import Conditionals
+
+
+@dataclass(frozen=True)
+class EvaluationShape:
+    """Attributes:
+    rows: rows of a micro-batch.
+    threads: intra-op threads of PyTorch.
+    device, dtype: where and in what the network runs.
+    """
+
+    rows: int = 1
+    threads: int = 2
+    device: str = "cpu"
+    dtype: str = "float32"
+
+    def as_dict(self) -> dict[str, object]:
+        return asdict(self)
+
+
+def shape_for(conditionals: Conditionals, chains: int) -> EvaluationShape:
+    """The shape a run of ``chains`` chains uses by default: 1, 4 or 16 rows, all of this process's threads."""
+    rows = 1 if chains == 1 else 4 if chains <= 4 else 16
+    dtype = str(getattr(conditionals, "dtype", torch.float64)).removeprefix("torch.")
+    return EvaluationShape(rows, torch.get_num_threads(), str(getattr(conditionals, "device", "cpu")), dtype)
+
+
+@contextmanager
+def threads(count: int) -> Iterator[None]:
+    """Run a block with ``count`` intra-op threads."""
+    before = torch.get_num_threads()
+    if before != count:
+        torch.set_num_threads(count)
+    try:
+        yield
+    finally:
+        if before != count:
+            torch.set_num_threads(before)
+
+
+def canonical_step(
+    conditionals: Conditionals,
+    shape: EvaluationShape,
+    state: ChainState,
+    uniform: Float64[Tensor, "C 2"],
+    tau: Float64[Tensor, " C"],
+    free: Int64[Tensor, " m"],
+) -> tuple[ChainState, StepInfo]:
+    """``kernels.step`` of C chains in micro-batches of exactly ``shape.rows`` rows; arguments as there."""
+    count = len(state.tokens)
+    parts = []
+    with threads(shape.threads):
+        for first in range(0, count, shape.rows):
+            rows = torch.arange(first, first + shape.rows).clamp_max(count - 1)
+            real = min(shape.rows, count - first)
+            group = ChainState(state.tokens[rows], state.steps[rows])
+            after, info = step(conditionals, group, uniform[rows], tau[rows], free)
+            parts.append((ChainState(*(x[:real] for x in after)), StepInfo(*(x[:real] for x in info))))
+    states, infos = zip(*parts, strict=True)
+    return (
+        ChainState(*(torch.cat(column) for column in zip(*states, strict=True))),
+        StepInfo(*(torch.cat(column) for column in zip(*infos, strict=True))),
+    )
+
+
+def versions() -> dict[str, str]:
+    """Versions of everything that can change a bit of a path."""
+    found = {"python": platform.python_version(), "machine": platform.machine()}
+    for package in ("glauber-explorer", "torch", "transformers", "tokenizers", "numpy"):
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:  # run from a checkout, not installed
+            found[package] = "source"
+    return found

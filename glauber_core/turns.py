@@ -1,0 +1,50 @@
+"""A fair lock: first come, first served, but what a person clicked goes before what merely plays."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+_local = threading.local()
+
+
+@contextmanager
+def urgent() -> Iterator[None]:
+    """Everything this thread asks of a model inside the block goes before non-urgent requests."""
+    before = getattr(_local, "urgent", False)
+    _local.urgent = True
+    try:
+        yield
+    finally:
+        _local.urgent = before
+
+
+class Turns:
+    """Context manager: one holder at a time; the urgent queue is served first, each queue in order of arrival.
+
+    A plain ``threading.Lock`` lets one busy thread take the lock again and again while others starve.
+    """
+
+    def __init__(self) -> None:
+        self._mutex = threading.Lock()
+        self._held = False
+        self._queues: tuple[deque[threading.Event], deque[threading.Event]] = (deque(), deque())
+
+    def __enter__(self) -> None:
+        with self._mutex:
+            if not self._held:
+                self._held = True
+                return
+            turn = threading.Event()
+            self._queues[0 if getattr(_local, "urgent", False) else 1].append(turn)
+        turn.wait()
+
+    def __exit__(self, *exc: object) -> None:
+        with self._mutex:
+            for queue in self._queues:
+                if queue:
+                    queue.popleft().set()  # the lock passes on without being released in between
+                    return
+            self._held = False
