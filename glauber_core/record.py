@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import csv
 import io
 import json
@@ -96,6 +97,12 @@ class RunRecord:
     def event(self, kind: str, **values: Any) -> None:
         """Note a change of settings at the present step."""
         self.events.append({"step": len(self), "kind": kind, **values})
+
+    def keep_profile(self, summary: dict[str, Any]) -> None:
+        """Keep whole-state figures, in step order; later figures of the same step replace earlier ones."""
+        where = bisect.bisect_left(self.profiles, summary["step"], key=lambda p: p["step"])
+        same = where < len(self.profiles) and self.profiles[where]["step"] == summary["step"]
+        self.profiles[where : where + same] = [summary]
 
     def state_at(self, step: int) -> Int64[np.ndarray, " n"]:
         """int64 [n]: the state after ``step`` entries. Raises IndexError outside 0 .. len."""

@@ -115,7 +115,9 @@ class Vocabulary:
         if not ids:
             raise UserError("The model sees no word in this text: type a sentence, or choose a starter.")
         if len(ids) > limit:
-            raise UserError(f"That is {len(ids):,} tokens; the limit here is {limit:,}. Shorten the text and try again.")
+            raise UserError(
+                f"That is {len(ids):,} tokens; the limit here is {limit:,}. Shorten the text and try again."
+            )
         return Encoded(tuple(ids), tuple(self._notes(clean, ids)))
 
     def _plain(self, text: str, first: bool) -> list[int]:
@@ -164,7 +166,9 @@ class Vocabulary:
             raise UserError("The model sees no word in this text.")
         if len(ids) > 1:
             pieces = " + ".join(self.surface(i).text for i in ids[:6]) + (" + ..." if len(ids) > 6 else "")
-            raise UserError(f"This model writes that as {len(ids)} tokens ({pieces}); only a single token can go there.")
+            raise UserError(
+                f"This model writes that as {len(ids)} tokens ({pieces}); only a single token can go there."
+            )
         if not bool(self.allowed[ids[0]]):
             raise UserError("This model does not know that word; choose another.")
         return ids[0]

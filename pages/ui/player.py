@@ -1,0 +1,198 @@
+"""The playhead of the live page: up to four chains on one clock. Holds no Streamlit; the page draws what it gives.
+
+Time is counted in *global* steps. A chain that began as a branch at global step s has ``offset`` s: its own step k is
+global step s + k. Moving the cursor back replays the record; moving it past a chain's end computes.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+from glauber_core.chain import Chain
+from glauber_core.errors import UserError
+from glauber_core.profile import StateProfile, Verdict
+from glauber_core.record import Entry
+
+MAX_CHAINS = 4
+MAX_ENTRIES = 100_000
+
+
+@dataclass
+class Track:
+    """One chain of the page.
+
+    Attributes:
+        chain: the chain.
+        offset: the global step at which it begins.
+        name: A, B, C or D.
+        seen: the latest whole-state figures, with the chain's own step they belong to.
+    """
+
+    chain: Chain
+    offset: int
+    name: str
+    seen: tuple[int, StateProfile, Verdict] | None = None
+
+    def local(self, cursor: int) -> int:
+        """The chain's own step at a global step, within its record."""
+        return min(max(cursor - self.offset, 0), self.chain.steps)
+
+    def look(self, step: int) -> None:
+        """Whole-state figures of one of its steps, unless they are the ones already held."""
+        tau = self.chain.tau_now if step == self.chain.steps else None
+        if self.seen and self.seen[0] == step and tau in (None, self.seen[1].tau):
+            return
+        self.seen = (step, *self.chain.look(step))
+
+
+@dataclass
+class Block:
+    """Frames to play, a list for each chain, after the snapshot at ``start`` (global step)."""
+
+    start: int
+    frames: list[list[tuple[int, Entry]]]
+
+
+@dataclass
+class Player:
+    """Attributes:
+    tracks: one to four chains.
+    cursor: the global step on the screen once the frames of the last block have been played.
+    playing: True while time passes.
+    speed: wanted steps per second; None = as fast as they can be computed.
+    epoch, seq: the page's marks for "drop what is queued" and "a new block".
+    rate: steps per second really reached, measured over the last blocks.
+    """
+
+    tracks: list[Track]
+    cursor: int = 0
+    playing: bool = False
+    speed: float | None = 8.0
+    epoch: int = 0
+    seq: int = 0
+    rate: float | None = None
+    block: Block = field(default_factory=lambda: Block(0, []))
+    _last: float | None = None
+
+    def __post_init__(self) -> None:
+        self.still()
+
+    @property
+    def head(self) -> int:
+        """The last global step that has been computed."""
+        return max(t.offset + t.chain.steps for t in self.tracks)
+
+    @property
+    def live(self) -> bool:
+        """True at the end of the record, False while an earlier step is looked at."""
+        return self.cursor >= self.head
+
+    def still(self) -> None:
+        """Show the present state at once and drop what was waiting to be played."""
+        self.epoch += 1
+        self.seq = 0
+        self._last = None
+        self.block = Block(self.cursor, [[] for _ in self.tracks])
+
+    def move(self, steps: int, deadline: float | None = None) -> int:
+        """Advance the clock by up to ``steps`` steps and make their frames the new block; the steps done.
+
+        Args:
+            steps: at least 0.
+            deadline: ``time.monotonic()`` value after which no further step is computed; replayed ones cost nothing.
+
+        Raises:
+            UserError: every word of a chain is locked, or the record is full; the steps before stay.
+        """
+        start = self.cursor
+        begin = [t.local(start) for t in self.tracks]
+        done = 0
+        try:
+            while done < steps:
+                target = self.cursor + 1
+                for track in self.tracks:
+                    missing = target - track.offset - track.chain.steps
+                    if missing > 0:
+                        if track.chain.steps + missing > MAX_ENTRIES:
+                            raise UserError(
+                                f"This run has reached {MAX_ENTRIES:,} steps; export it, then reset to go on."
+                            )
+                        track.chain.advance(missing)
+                        if track.chain.steps % track.chain.sweep_length == 0:
+                            track.look(track.chain.steps)
+                self.cursor = target
+                done += 1
+                if deadline is not None and time.monotonic() >= deadline:
+                    break
+        finally:
+            self.seq += 1
+            self.block = Block(
+                start,
+                [
+                    [(k + 1, t.chain.record.entries[k]) for k in range(first, t.local(self.cursor))]
+                    for t, first in zip(self.tracks, begin, strict=True)
+                ],
+            )
+        return done
+
+    def tick(self, interval: float, now: float | None = None) -> None:
+        """One beat of the page's timer while playing: as many steps as the speed asks for since the last beat.
+
+        Args:
+            interval: seconds between beats; at most 0.6 of it is spent computing, the rest is for the page.
+            now: clock value, for tests.
+        """
+        clock = time.monotonic() if now is None else now
+        elapsed = interval if self._last is None else min(clock - self._last, 4 * interval)
+        self._last = clock
+        wanted = 10**6 if self.speed is None else max(1, round(self.speed * elapsed))
+        done = self.move(wanted, time.monotonic() + 0.6 * interval)
+        reached = done / max(elapsed, 1e-3)
+        self.rate = reached if self.rate is None else 0.7 * self.rate + 0.3 * reached
+
+    def play(self) -> None:
+        """Start the clock."""
+        self.playing, self._last, self.rate = True, None, None
+
+    def pause(self) -> None:
+        """Stop the clock; what was computed stays."""
+        self.playing, self._last = False, None
+
+    def seek(self, step: int) -> None:
+        """Put the cursor on an earlier step (or the last one) and stop."""
+        self.cursor = min(max(step, 0), self.head)
+        self.pause()
+        self.still()
+
+    def look(self) -> None:
+        """Whole-state figures of what is on the screen, for every chain."""
+        for track in self.tracks:
+            track.look(track.local(self.cursor))
+
+    def add(self, chain: Chain, offset: int) -> Track:
+        """A further chain beside the others; the clock goes back to where it begins, and the others replay.
+
+        Raises:
+            UserError: there are four already.
+        """
+        if len(self.tracks) >= MAX_CHAINS:
+            raise UserError(f"At most {MAX_CHAINS} chains fit side by side: remove one first.")
+        free = next(name for name in "ABCD" if name not in {t.name for t in self.tracks})
+        track = Track(chain, offset, free)
+        self.tracks.append(track)
+        self.cursor = offset
+        self.still()
+        return track
+
+    def remove(self, name: str) -> None:
+        """Take a chain away; the first one stays."""
+        self.tracks = [t for k, t in enumerate(self.tracks) if k == 0 or t.name != name]
+        self.cursor = min(self.cursor, self.head)
+        self.still()
+
+    def by_hand(self, track: Track) -> None:
+        """After a resampling or an edit of the present state: show it, whichever chain it was."""
+        self.cursor = max(self.cursor, track.offset + track.chain.steps)
+        track.look(track.chain.steps)
+        self.still()
