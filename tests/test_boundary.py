@@ -1,4 +1,4 @@
-"""The core never imports the user interface, imports quickly, and files stay short."""
+"""The core never imports the user interface, imports quickly, has its shapes checked, and files stay short."""
 
 from __future__ import annotations
 
@@ -7,7 +7,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import jaxtyping
 import pytest
+import torch
+
+from glauber_core.kernels import log_conditional
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = sorted(p for top in ("glauber_core", "pages", "tests") for p in (ROOT / top).rglob("*.py"))
@@ -50,6 +54,11 @@ def test_probe_sees_a_forbidden_import_in_a_submodule(tmp_path: Path) -> None:
     (package / "deep" / "page.py").write_text("import streamlit\n")
     assert "streamlit" in imported("leaky", "all", tmp_path)
     assert "streamlit" not in imported("leaky", "top", tmp_path)
+
+
+def test_a_wrong_shape_is_refused_while_tests_run() -> None:
+    with pytest.raises(jaxtyping.TypeCheckError):
+        log_conditional(torch.zeros(3, 4), torch.ones(2, dtype=torch.float64))
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda p: str(p.relative_to(ROOT)))

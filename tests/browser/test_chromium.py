@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import Page
 
 from tests.browser import chromium
 
@@ -31,6 +32,27 @@ def test_stub_on_the_path_is_passed_over(tmp_path: Path, monkeypatch: pytest.Mon
     assert chromium.find() == real
 
 
-def test_real_browser_draws_a_page(page) -> None:
+@pytest.mark.parametrize(("user", "found"), [(0, True), (1000, False)])
+def test_debian_package_is_the_last_resort_and_for_root_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, user: int, found: bool
+) -> None:
+    asked: list[str] = []
+
+    def answer(command: list[str]) -> None:
+        asked.append(" ".join(command[:2]))
+        if asked[-1] == "apt-get install":
+            _program(tmp_path / "chromium", "echo Chromium 1")
+
+    _program(tmp_path / "apt-get", "exit 1")
+    monkeypatch.delenv("CHROMIUM", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("PLAYWRIGHT_BROWSERS_PATH", str(tmp_path))
+    monkeypatch.setattr("os.geteuid", lambda: user, raising=False)
+    monkeypatch.setattr(chromium, "_try", answer)
+    assert chromium.main() == (0 if found else 1)
+    assert asked[0].endswith("-m") and asked[1:] == (["apt-get update", "apt-get install"] if found else [])
+
+
+def test_real_browser_draws_a_page(page: Page) -> None:
     page.set_content("<h1>ready</h1>")
     assert page.inner_text("h1") == "ready"
