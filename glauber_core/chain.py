@@ -12,7 +12,7 @@ from jaxtyping import Int64
 from torch import Tensor
 
 from glauber_core.errors import UserError
-from glauber_core.kernels import ChainState, StepInfo, inverse_cdf, log_conditional
+from glauber_core.kernels import ChainState, StepInfo, log_conditional
 from glauber_core.profile import WINDOW_SWEEPS, StateProfile, Verdict, profile, verdict
 from glauber_core.record import Entry, RunHeader, RunRecord
 from glauber_core.shape import EvaluationShape, canonical_step, shape_for, versions
@@ -24,7 +24,7 @@ _BY_HAND = 2**62  # counters from here on serve resamplings asked for by hand, a
 
 
 class Candidate(NamedTuple):
-    """One token of a conditional: id, probability at the chain's tau, probability at tau = 1, rank (1 = most likely)."""
+    """One token of a conditional: id, probability at the chain's tau and at tau = 1, rank (1 = most likely)."""
 
     token: int
     prob: float

@@ -28,7 +28,7 @@ class StateProfile(NamedTuple):
         margin: g_i(x), nats at tau = 1; NaN where x_i lies outside V.
         defined: free positions whose token lies in V; the rest is left out of margins and of the exit rate.
         argmax: x_i is the conditional's most likely token (lowest id on ties).
-        log_exit: log q, q = (1/n) sum_i sum_{v != x_i} p_i^tau(v | x_-i) over defined positions; -inf when absorbed.
+        log_exit: log q; NaN if no position is defined; q = (1/n) sum_i sum_{v != x_i} p_i^tau(v | x_-i) over defined positions; -inf when absorbed.
         tau: the temperature.
     """
 
@@ -48,12 +48,12 @@ class StateProfile(NamedTuple):
     @property
     def holding(self) -> float:
         """h = 1 - q, the probability that one step changes nothing."""
-        return -math.expm1(self.log_exit) if self.log_exit < 0 else 0.0
+        return -math.expm1(self.log_exit)
 
     @property
     def dwell(self) -> float:
         """Mean number of steps until the next change, 1/q; inf when absorbed or above 1e308."""
-        return math.exp(min(-self.log_exit, 710.0)) if self.log_exit > -709 else math.inf
+        return math.inf if self.log_exit <= -709 else math.exp(-self.log_exit)
 
     def summary(self, step: int) -> dict[str, Any]:
         """The figures a run record keeps, JSON-ready."""
@@ -83,7 +83,7 @@ def profile(
     arrays = {name: np.full(n, np.nan) for name in ("log_prob", "entropy", "margin")}
     defined, best, leave = np.zeros(n, dtype=bool), np.zeros(n, dtype=bool), []
     allowed = conditionals.allowed.cpu()
-    for part in torch.split(free, _ROWS):
+    for part in torch.split(free, _ROWS) if len(free) else ():
         logits = conditionals(tokens.expand(len(part), -1), part)
         own = tokens[part].to(logits.device)
         log_p = log_conditional(logits, torch.full((len(part),), tau, dtype=torch.float64, device=logits.device))

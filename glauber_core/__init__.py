@@ -1,0 +1,54 @@
+"""Glauber dynamics on masked language models: chains, conditionals, traps.
+
+    from glauber_core import Chain, load
+
+    model = load("glauber-mini")
+    chain = Chain(model, model.vocabulary.encode("the doctor told the patient to drink [MASK] .").ids, seed=7, tau=0.7)
+    chain.advance(200)
+    print(model.vocabulary.text(chain.tokens), chain.look())
+
+Names are resolved on first use, so that ``import glauber_core`` stays light.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from glauber_core.chain import Chain
+    from glauber_core.errors import GlauberError, UserError
+    from glauber_core.models import MaskedLM, load
+    from glauber_core.record import RunRecord
+    from glauber_core.runners import run
+    from glauber_core.temperature import Schedule
+    from glauber_core.types import Conditionals
+
+_HOMES = {
+    "Chain": "chain",
+    "Conditionals": "types",
+    "GlauberError": "errors",
+    "MaskedLM": "models",
+    "RunRecord": "record",
+    "Schedule": "temperature",
+    "UserError": "errors",
+    "load": "models",
+    "run": "runners",
+}
+__all__ = [
+    "Chain",
+    "Conditionals",
+    "GlauberError",
+    "MaskedLM",
+    "RunRecord",
+    "Schedule",
+    "UserError",
+    "load",
+    "run",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'glauber_core' has no attribute {name!r}")
+    return getattr(import_module(f"glauber_core.{_HOMES[name]}"), name)

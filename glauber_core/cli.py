@@ -1,0 +1,97 @@
+"""The command line: ``python -m glauber_core``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from glauber_core.chain import Chain
+from glauber_core.errors import UserError
+from glauber_core.models import BUILT_IN, MaskedLM, load
+from glauber_core.profile import StateProfile, Verdict
+from glauber_core.temperature import SCHEDULES, Schedule, check_tau
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m glauber_core", description="Glauber dynamics on language models.")
+    commands = parser.add_subparsers(dest="command", required=True)
+    chain = commands.add_parser("chain", help="run one chain and print its sentence once a sweep")
+    chain.add_argument("text", help="the sentence to begin with; [MASK] leaves a blank")
+    chain.add_argument("--model", default=BUILT_IN, help="built-in name, hub id or folder (default: %(default)s)")
+    chain.add_argument("--tau", default="1.0", help="temperature, >= 0 (default: %(default)s)")
+    chain.add_argument("--sweeps", type=float, default=20, help="length of the run (default: %(default)s)")
+    chain.add_argument("--seed", type=int, default=0, help="seed of the random stream (default: %(default)s)")
+    chain.add_argument("--schedule", choices=SCHEDULES, default="constant", help="temperature over time")
+    chain.add_argument(
+        "--lock", type=int, nargs="*", default=[], metavar="WORD", help="words (1-based) kept as they are"
+    )
+    chain.add_argument("--device", default="cpu", help="cpu, cuda, ... (default: %(default)s)")
+    chain.add_argument("--out", type=Path, help="write the run record here (.json, or .csv for the steps alone)")
+    chain.add_argument("--quiet", action="store_true", help="print the last sentence only")
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; the exit status: 0, or 2 after one sentence about what cannot be done, 130 if interrupted."""
+    arguments = _parser().parse_args(argv)
+    try:
+        return _chain(arguments)
+    except UserError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("stopped", file=sys.stderr)
+        return 130
+
+
+def _chain(arguments: argparse.Namespace) -> int:
+    tau = check_tau(arguments.tau)
+    if not 0 <= arguments.sweeps < 1e7:
+        raise UserError("The number of sweeps must lie between 0 and ten million.")
+    out: Path | None = arguments.out
+    if out is not None and not out.absolute().parent.is_dir():
+        raise UserError(f"There is no folder {out.absolute().parent} to write to.")
+    model = load(arguments.model, arguments.device)
+    encoded = model.vocabulary.encode(arguments.text)
+    for note in encoded.notes:
+        print(f"note: {note}", file=sys.stderr)
+    chain = Chain(
+        model, encoded.ids, arguments.seed, tau, schedule=Schedule(arguments.schedule), start_text=arguments.text
+    )
+    chain.set_locked(p - 1 for p in arguments.lock)
+    try:
+        _run(chain, model, arguments)
+    finally:  # an interrupted run is kept as far as it came
+        if out is not None and chain.steps:
+            _write(out, chain, model)
+    return 0
+
+
+def _run(chain: Chain, model: MaskedLM, arguments: argparse.Namespace) -> None:
+    total = round(arguments.sweeps * chain.sweep_length)
+    print(_line(chain, model, *chain.look()))
+    while chain.steps < total:
+        chain.advance(min(chain.sweep_length, total - chain.steps))
+        figures, found = chain.look()
+        if not arguments.quiet or chain.steps >= total:
+            print(_line(chain, model, figures, found), flush=True)
+
+
+def _line(chain: Chain, model: MaskedLM, figures: StateProfile, found: Verdict) -> str:
+    sweep = chain.steps / chain.sweep_length
+    holding = f"h {figures.holding:.3f}"
+    return f"{sweep:7.1f}  tau {figures.tau:<5.3g} {holding}  {found.kind:<11}  {model.vocabulary.text(chain.tokens)}"
+
+
+def _write(out: Path, chain: Chain, model: MaskedLM) -> None:
+    text = (
+        chain.record.to_csv(lambda i: model.vocabulary.surface(i).text)
+        if out.suffix == ".csv"
+        else chain.record.to_json()
+    )
+    try:
+        out.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UserError(f"{out} cannot be written: {error.strerror}.") from None

@@ -1,0 +1,42 @@
+"""Models held by one process: each is loaded once, however many ask for it at the same moment."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from concurrent.futures import Future, ThreadPoolExecutor
+
+from glauber_core.models.masked_lm import MaskedLM, load
+from glauber_core.models.source import canonical_name
+
+
+class ModelRegistry:
+    """Loads models in the background and keeps the most recently used ones.
+
+    Args:
+        device: where they run.
+        capacity: how many are kept; a model still used elsewhere lives on until its last user lets go.
+    """
+
+    def __init__(self, device: str = "cpu", capacity: int = 3) -> None:
+        self._device, self._capacity = device, capacity
+        self._mutex = threading.Lock()
+        self._models: OrderedDict[str, Future[MaskedLM]] = OrderedDict()
+        self._pool = ThreadPoolExecutor(max_workers=2, thread_name_prefix="model-loader")
+
+    def request(self, name: str) -> Future[MaskedLM]:
+        """A future of the model; a failed loading is forgotten, so that asking again tries again.
+
+        The future raises UserError where the name cannot be loaded (``source.locate``, ``MaskedLM``).
+        """
+        key = canonical_name(name)
+        with self._mutex:
+            held = self._models.get(key)
+            if held is not None and not (held.done() and held.exception() is not None):
+                self._models.move_to_end(key)
+                return held
+            future = self._pool.submit(load, key, self._device)
+            self._models[key] = future
+            while len(self._models) > self._capacity:
+                self._models.popitem(last=False)
+            return future

@@ -1,0 +1,59 @@
+"""Live chain: a sentence is rewritten word by word while the temperature is slid."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from glauber_core.starters import STARTERS
+from pages.ui import address, live_controls, live_panels, style
+from pages.ui.live_session import LiveSession
+from pages.ui.player import Player, Track
+from pages.ui.resources import models
+
+BEAT = 0.5  # seconds between two blocks of frames
+
+
+def open_session() -> LiveSession:
+    """The visitor's session; the first call reads the address bar."""
+    if "live" in st.session_state:
+        return st.session_state["live"]
+    base = address.default(STARTERS[0].text)
+    wanted, notices = address.parse(dict(st.query_params), base)
+    with st.spinner("Loading the language model ..."):
+        model = models().request(base.model).result()
+    from glauber_core.chain import Chain
+
+    encoded = model.vocabulary.encode(base.text)
+    live = LiveSession(model, base, Player([Track(Chain(model, encoded.ids, base.seed, base.tau), 0, "A")]))
+    if not live.restart(replace(wanted, model=model.name)):
+        notices.append(f"The link's sentence cannot be used: {live.error}")
+        live.restart(replace(wanted, model=model.name, text=base.text))
+    if wanted.model != model.name:
+        live.want(wanted.model, models())
+    st.session_state["live"] = live
+    st.session_state["notices"] = notices
+    return live
+
+
+def page() -> None:
+    live = open_session()
+    style.apply()
+    live.arrived()
+    st.title("Live chain", anchor=False)
+    st.caption("Every step, one word is erased and guessed again from the rest.")
+    live_controls.sentence(live)
+    live_controls.messages(live)
+    live_controls.transport(live)
+    if live.pending is not None:
+        live_controls.waiting(live)
+    if not live.player.playing:
+        live.player.look()
+    live_panels.moving(live, BEAT)
+    live_panels.log(live)
+    live_panels.explanation()
+    address.write(live.address)
+
+
+page()

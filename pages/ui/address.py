@@ -1,0 +1,86 @@
+"""The address bar: model, text, seed, tau and colour of the live page, read with suspicion and kept clean."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import streamlit as st
+
+from glauber_core.errors import UserError
+from glauber_core.models.source import BUILT_IN, SUGGESTED, canonical_name, is_hub_id
+from glauber_core.streams import check_seed
+from glauber_core.temperature import check_tau
+
+MAX_TEXT = 300
+MAX_TAU = 1000.0
+COLORS = ("age", "probability", "entropy", "margin", "none")
+
+
+@dataclass(frozen=True)
+class Address:
+    """What a link holds. ``text`` is empty where it is too long for one."""
+
+    model: str
+    text: str
+    seed: int
+    tau: float
+    color: str
+
+
+def default(text: str) -> Address:
+    """The page without a link."""
+    return Address(BUILT_IN, text, 7, 0.7, "age")
+
+
+def parse(params: dict[str, str], base: Address) -> tuple[Address, list[str]]:
+    """Read a link's parameters; what cannot be used falls back to ``base`` and is named.
+
+    Returns:
+        the address, and one sentence for each parameter that was put back.
+    """
+    found, notices = base, []
+    if "model" in params:
+        name = canonical_name(params["model"])
+        # A link never opens a folder of this computer: only the built-in model and hub names.
+        if name in SUGGESTED or is_hub_id(name):
+            found = replace(found, model=name)
+        else:
+            notices.append(f"The link names a model that cannot be opened from a link; using {base.model}.")
+    if "text" in params:
+        if params["text"].strip() and len(params["text"]) <= MAX_TEXT:
+            found = replace(found, text=params["text"])
+        else:
+            notices.append("The link's sentence is empty or too long; using a starter.")
+    if "seed" in params:
+        try:
+            found = replace(found, seed=check_seed(int(params["seed"])))
+        except (ValueError, UserError):
+            notices.append(f"The link's seed is not a whole number from 0 up; using {base.seed}.")
+    if "tau" in params:
+        try:
+            tau = check_tau(params["tau"])
+            if tau > MAX_TAU:
+                raise UserError("too hot")
+            found = replace(found, tau=tau)
+        except UserError:
+            notices.append(f"The link's temperature is not a number from 0 to {MAX_TAU:.0f}; using {base.tau}.")
+    if "color" in params:
+        if params["color"] in COLORS:
+            found = replace(found, color=params["color"])
+        else:
+            notices.append(f"The link's colouring is unknown; colouring by {base.color}.")
+    return found, notices
+
+
+def write(address: Address) -> None:
+    """Put the address into the browser's bar; unchanged values cause no traffic, unknown parameters go."""
+    wanted = {
+        "model": address.model,
+        "seed": str(address.seed),
+        "tau": f"{address.tau:g}",
+        "color": address.color,
+    }
+    if len(address.text) <= MAX_TEXT:
+        wanted["text"] = address.text
+    if dict(st.query_params) != wanted:
+        st.query_params.from_dict(wanted)

@@ -1,0 +1,176 @@
+"""From a player to the data of the browser components: token strips, conditional bars, timelines."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from glauber_core.chain import ConditionalView
+from glauber_core.models import Vocabulary
+from glauber_core.record import Entry
+from pages.ui.player import Player, Track
+from pages.ui.words import badge
+
+MAX_POINTS = 400
+
+
+def token(vocabulary: Vocabulary, ident: int, first: bool) -> dict[str, Any]:
+    """How the strip shows one token; a word piece at the sentence's start keeps its marks and is not glued."""
+    piece = vocabulary.surface(ident)
+    text = f"##{piece.text}" if first and piece.glued and vocabulary.style == "wordpiece" else piece.text
+    return {"t": text, "glue": piece.glued and not first, "oov": not bool(vocabulary.allowed[ident])}
+
+
+def _number(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
+
+
+def _values(track: Track, step: int) -> dict[str, list[float | None]]:
+    """Latest known probability, entropy and margin of every position at one of the chain's steps."""
+    known = {name: np.full(track.chain.n, np.nan) for name in ("probability", "entropy", "margin")}
+    since = 0
+    if track.seen and track.seen[0] <= step:
+        since, figures = track.seen[0], track.seen[1]
+        known["probability"], known["entropy"] = np.exp(figures.log_prob), figures.entropy.copy()
+        known["margin"] = figures.margin.copy()
+    entries = track.chain.record.entries
+    for entry in entries[max(since, step - 40 * track.chain.n) : step]:
+        i = entry.position
+        known["probability"][i], known["entropy"][i], known["margin"][i] = (
+            math.exp(entry.log_prob) if not math.isnan(entry.log_prob) else math.nan,
+            entry.entropy,
+            entry.margin,
+        )
+    return {name: [_number(v) for v in values] for name, values in known.items()}
+
+
+def _frame(vocabulary: Vocabulary, number: int, entry: Entry) -> dict[str, Any]:
+    return {
+        "s": number,
+        "i": entry.position,
+        **token(vocabulary, entry.new, entry.position == 0),
+        "c": entry.new != entry.old,
+        "tau": entry.tau,
+        "p": _number(math.exp(entry.log_prob)) if not math.isnan(entry.log_prob) else None,
+        "h": _number(entry.entropy),
+        "m": _number(entry.margin),
+    }
+
+
+def stage(
+    player: Player, vocabulary: Vocabulary, color: str, frame_ms: int, selected: tuple[str, int] | None
+) -> dict[str, Any]:
+    """Data of the ``stage`` component: the state before the block, then its frames."""
+    chains = []
+    for track, frames in zip(player.tracks, player.block.frames, strict=True):
+        chain = track.chain
+        first = track.local(player.block.start)
+        last = track.local(player.cursor)
+        state = chain.record.state_at(first)
+        changed = chain.record.last_changes(first)
+        changes = sum(e.old != e.new for e in chain.record.entries[:last])
+        chains.append(
+            {
+                "id": track.name,
+                "title": f"chain {track.name}, seed {chain.header.seed}" + (", branch" if chain.header.parent else ""),
+                "tau": chain.record.entries[last].tau if last < chain.steps else chain.tau_now,
+                "step": first,
+                "tokens": [
+                    {**token(vocabulary, int(i), k == 0), "locked": k in chain.locked} for k, i in enumerate(state)
+                ],
+                "age": [None if c is None else first - c for c in changed],
+                **_values(track, first),
+                "frames": [_frame(vocabulary, number, entry) for number, entry in frames],
+                "badge": badge(track.seen[1], track.seen[2], track.seen[0])
+                if track.seen
+                else {"kind": "unknown", "text": "not yet known", "tip": "Computed once a sweep.", "step": first},
+                "counters": f"sweep {last // chain.sweep_length}, step {last:,}, {changes:,} changes",
+                "selected": selected[1] if selected and selected[0] == track.name else None,
+            }
+        )
+    return {
+        "epoch": str(player.epoch),
+        "seq": player.seq,
+        "playing": player.playing,
+        "frame_ms": frame_ms,
+        "color": color,
+        "n_free": player.tracks[0].chain.sweep_length,
+        "chains": chains,
+    }
+
+
+def conditional(vocabulary: Vocabulary, view: ConditionalView, position: int, word: int, note: str) -> dict[str, Any]:
+    """Data of the ``conditional_panel`` component."""
+
+    def row(candidate: Any) -> dict[str, Any]:
+        return {
+            "id": candidate.token,
+            "t": vocabulary.surface(candidate.token).text,
+            "p": candidate.prob,
+            "p1": candidate.prob_one,
+            "rank": candidate.rank,
+            "current": candidate.token == word,
+        }
+
+    listed = [row(c) for c in view.top]
+    inside = any(r["current"] for r in listed)
+    return {
+        "title": f"What the model would put at \u201c{vocabulary.surface(word).text}\u201d",
+        "subtitle": f"word {position + 1}, all other words as they stand",
+        "rows": listed,
+        "current": None if inside or view.current is None else row(view.current),
+        "entropy": view.entropy,
+        "entropy1": view.entropy_one,
+        "other": view.other,
+        "tau": view.tau,
+        "note": note,
+        "empty": "",
+    }
+
+
+def _thin(points: list[list[float]]) -> list[list[float]]:
+    """At most ``MAX_POINTS`` points, evenly chosen, the last one always among them."""
+    if len(points) <= MAX_POINTS:
+        return points
+    index = np.unique(np.linspace(0, len(points) - 1, MAX_POINTS).round().astype(int))
+    return [points[k] for k in index]
+
+
+def timelines(player: Player) -> dict[str, Any]:
+    """Data of the ``timelines`` component: x is in sweeps of the first chain."""
+    sweep = player.tracks[0].chain.sweep_length
+    chains = []
+    for track in player.tracks:
+        record, length, offset = track.chain.record, track.chain.sweep_length, track.offset
+        last = track.local(player.cursor)
+        holding, argmax = [], []
+        for p in record.profiles:
+            if p["step"] > last:
+                break
+            x = (offset + p["step"]) / sweep
+            rest = -p["log_exit"]
+            holding.append([x, p["holding"], math.exp(rest) if rest < 700 else 1e300])
+            argmax.append([x, p["argmax"]])
+        moved = np.array([e.old != e.new for e in record.entries[:last]], dtype=float)
+        whole = len(moved) // length
+        per_sweep = moved[: whole * length].reshape(whole, length).sum(axis=1)
+        taus = [e.tau for e in record.entries[:last]] or [track.chain.tau_now]
+        chains.append(
+            {
+                "id": track.name,
+                "title": track.name,
+                "holding": _thin([v for v in holding if not math.isnan(v[1])]),
+                "argmax": _thin(argmax),
+                "changes": _thin([[(offset + (k + 1) * length) / sweep, float(c)] for k, c in enumerate(per_sweep)]),
+                "tau": _thin([[(offset + k) / sweep, t] for k, t in enumerate(taus)]),
+            }
+        )
+    return {
+        "epoch": str(id(player)),
+        "n": player.tracks[0].chain.n,
+        "cursor": player.cursor / sweep,
+        "xmax": max(player.cursor / sweep, 1.0),
+        "chains": chains,
+    }

@@ -1,0 +1,228 @@
+"""Controls of the live page that must answer at once; they stand in the main script, outside the timer's fragment."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from glauber_core.errors import UserError
+from glauber_core.models.source import SUGGESTED
+from glauber_core.starters import STARTERS
+from glauber_core.temperature import SCHEDULES
+from pages.ui.address import COLORS, MAX_TEXT
+from pages.ui.components import tau_control
+from pages.ui.live_session import LiveSession
+from pages.ui.resources import models
+
+MAX_SEED = 2**53 - 1  # what a browser's number field holds exactly
+SPEEDS: dict[str, float | None] = {
+    "1 step a second": 1.0,
+    "3 steps a second": 3.0,
+    "8 steps a second": 8.0,
+    "15 steps a second": 15.0,
+    "30 steps a second": 30.0,
+    "as fast as it computes": None,
+}
+SCHEDULE_NAMES = dict(zip(SCHEDULES, ("constant", "heat, then cool", "slow anneal"), strict=True))
+COLOR_NAMES = dict(
+    zip(
+        COLORS,
+        ("age of the word", "probability of the word", "entropy of the choice", "margin over the next best", "nothing"),
+        strict=True,
+    )
+)
+
+
+def sentence(live: LiveSession) -> None:
+    """Model, starter, sentence, seed."""
+    state = st.session_state
+    state.setdefault("text", live.address.text)
+    state.setdefault("seed", live.address.seed)
+    # A new model's name is shown only once it is in use; see LiveSession.arrived.
+    if live.pending is None:
+        state["model_pick"] = live.model.name
+
+    def pick_model() -> None:
+        name = (state["model_pick"] or "").strip()
+        if name and name != live.model.name:
+            live.want(name, models())
+
+    def pick_starter() -> None:
+        if state["starter"] is not None:
+            state["text"] = STARTERS[state["starter"]].text
+            new_sentence()
+
+    def new_sentence() -> None:
+        live.restart(replace(live.address, text=state["text"], seed=_seed(state["seed"], live)))
+
+    model, starter, seed = st.columns([3, 4, 1.4], vertical_alignment="bottom")
+    names = list(dict.fromkeys([*SUGGESTED, live.model.name]))
+    model.selectbox(
+        "model",
+        names,
+        key="model_pick",
+        on_change=pick_model,
+        accept_new_options=True,
+        help="Choose one, or type any Hugging Face id (owner/model) or the path of a local folder.",
+    )
+    starter.selectbox(
+        "starter",
+        range(len(STARTERS)),
+        index=None,
+        key="starter",
+        on_change=pick_starter,
+        format_func=lambda k: f"{STARTERS[k].topic}: {STARTERS[k].text}",
+        placeholder="choose a sentence to begin with",
+        help="Our own sentences on eight topics; those under \u201cpaper\u201d are quoted from arXiv 2605.16378.",
+    )
+    seed.number_input(
+        "seed",
+        min_value=0,
+        max_value=MAX_SEED,
+        step=1,
+        key="seed",
+        on_change=new_sentence,
+        help="The same seed, sentence and temperature give the same path.",
+    )
+    st.text_input(
+        "sentence",
+        key="text",
+        on_change=new_sentence,
+        placeholder="type a sentence and press Enter",
+        help="Type [MASK] for a blank. Upper case and accents may be lost: the strip shows what the model sees.",
+    )
+
+
+def _seed(value: object, live: LiveSession) -> int:
+    ok = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MAX_SEED
+    return value if ok and isinstance(value, int) else live.address.seed
+
+
+def messages(live: LiveSession) -> None:
+    """Errors and notes, in room that is always there."""
+    with st.container(key="errors"):
+        for notice in st.session_state.pop("notices", []):
+            st.warning(notice, icon=":material/link_off:")
+        if live.error:
+            st.error(_plain(live.error), icon=":material/error:")
+        elif live.notes:
+            st.info(_plain(" ".join(live.notes)), icon=":material/visibility:")
+
+
+def _plain(text: str) -> str:
+    """Text as Markdown that shows every character literally."""
+    return "".join(f"\\{c}" if c in r"\`*_{}[]()<>#+-.!|~$:^=" else c for c in text)
+
+
+def waiting(live: LiveSession) -> None:
+    """A model is being fetched: say so, look every second, and offer to stop waiting."""
+
+    @st.fragment(run_every=1.0)
+    def watch() -> None:
+        if live.pending is None or live.pending[1].done():
+            st.rerun(scope="app")
+            return
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(
+                f"Fetching {_plain(live.pending[0])}. Until it is there, {_plain(live.model.name)} stays in use."
+            )
+            if st.button("stop waiting", key="stop_waiting"):
+                live.pending = None
+                st.rerun(scope="app")
+
+    watch()
+
+
+def transport(live: LiveSession) -> None:
+    """Temperature, play, step, sweep, reset, speed, schedule, colour, compare."""
+    player = live.player
+    state = st.session_state
+    tau, buttons = st.columns([5, 6], vertical_alignment="center")
+    with tau:
+        live.set_tau(tau_control(live.address.tau, key="tau", rev=live.rev))
+    with buttons, st.container(horizontal=True, key="transport", vertical_alignment="center"):
+        label, icon = ("pause", ":material/pause:") if player.playing else ("play", ":material/play_arrow:")
+        st.button(label, icon=icon, type="primary", on_click=_toggle, args=(live,), key="play", width=120)
+        st.button("step", on_click=_move, args=(live, 1), key="step", disabled=player.playing)
+        sweep = player.tracks[0].chain.sweep_length
+        st.button(
+            "sweep",
+            on_click=_move,
+            args=(live, sweep),
+            key="sweep",
+            disabled=player.playing,
+            help=f"As many steps as there are free words: {sweep}.",
+        )
+        st.button("reset", on_click=live.reset, key="reset", help="Back to the sentence at step 0.")
+        with st.popover("more", key="more"):
+            state.setdefault("speed", next(k for k, v in SPEEDS.items() if v == player.speed))
+            player.speed = SPEEDS.get(st.selectbox("speed", list(SPEEDS), key="speed"), 8.0)
+            state.setdefault("schedule", live.schedule.kind)
+            st.selectbox(
+                "temperature over time",
+                list(SCHEDULE_NAMES),
+                key="schedule",
+                format_func=SCHEDULE_NAMES.__getitem__,
+                on_change=lambda: live.set_schedule(state["schedule"]),
+                help="Heat, then cool: hot for 10 sweeps, then the slider's value. "
+                "Slow anneal: from hot down to the slider's value in 20 sweeps.",
+            )
+            state.setdefault("color", live.address.color)
+            color = st.selectbox("colour words by", list(COLOR_NAMES), key="color", format_func=COLOR_NAMES.__getitem__)
+            if color in COLORS:
+                live.address = replace(live.address, color=color)
+        with st.popover("compare", key="compare"):
+            _compare(live)
+        with st.popover("link", key="link"):
+            st.write("The address bar always holds this page: copy it, or this.")
+            st.code(_query(live), language=None, wrap_lines=True)
+            if len(live.address.text) > MAX_TEXT:
+                st.write("The sentence is too long for a link; export the run instead.")
+
+
+def _query(live: LiveSession) -> str:
+    from urllib.parse import urlencode
+
+    a = live.address
+    fields = {"model": a.model, "seed": a.seed, "tau": f"{a.tau:g}", "color": a.color}
+    if len(a.text) <= MAX_TEXT:
+        fields["text"] = a.text
+    return f"{(st.context.url or '').split('?')[0]}?{urlencode(fields)}"
+
+
+def _toggle(live: LiveSession) -> None:
+    live.error = ""
+    if live.player.playing:
+        live.player.pause()
+    else:
+        live.player.play()
+
+
+def _move(live: LiveSession, steps: int) -> None:
+    live.error = ""
+    try:
+        live.player.move(steps)
+    except UserError as error:
+        live.error = str(error)
+
+
+def _compare(live: LiveSession) -> None:
+    st.write("Up to four chains side by side, from the same sentence.")
+    what = st.segmented_control("differ in", ["temperature", "seed"], default="temperature", key="differ")
+    taus = {0: 0.3, 1: 1.0, 2: 2.0, 3: 4.0}
+    count = len(live.player.tracks)
+    if what == "seed":
+        value = st.number_input("its seed", 0, MAX_SEED, live.address.seed + count, 1, key=f"other_seed_{count}")
+        st.button("add chain", on_click=live.compare, args=(None, value), key="add_seed", disabled=count >= 4)
+    else:
+        value = st.number_input("its temperature", 0.0, 1000.0, taus.get(count, 1.0), 0.1, key=f"other_tau_{count}")
+        st.button(
+            "add chain", on_click=live.compare, args=(value, live.address.seed), key="add_tau", disabled=count >= 4
+        )
+    for track in live.player.tracks[1:]:
+        own = live.own_tau.get(track.name)
+        detail = f"seed {track.chain.header.seed}" + (f", temperature {own:g}" if own is not None else "")
+        st.button(
+            f"remove chain {track.name} ({detail})", on_click=live.remove, args=(track.name,), key=f"rm_{track.name}"
+        )

@@ -1,0 +1,217 @@
+"""The moving part of the live page (one fragment on a timer), the step log and the explanation."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from glauber_core.errors import UserError
+from glauber_core.turns import urgent
+from pages.ui import frames
+from pages.ui.components import conditional_panel, stage, timelines
+from pages.ui.live_session import LiveSession
+
+LOG_ROWS = 500
+
+
+def moving(live: LiveSession, beat: float) -> None:
+    """Strips, badge, conditional and timelines; redrawn every ``beat`` seconds while playing."""
+    player = live.player
+
+    @st.fragment(run_every=beat if player.playing else None)
+    def draw() -> None:
+        if player.playing:
+            try:
+                player.tick(beat)
+            except UserError as error:
+                live.error = str(error)
+                player.pause()
+                st.rerun(scope="app")
+        _strip(live, beat)
+        _hands(live)
+        left, right = st.columns(2, gap="medium")
+        with left:
+            _conditional(live)
+        with right:
+            timelines(frames.timelines(player), key="timelines", on_seek_change=lambda: _seek(live))
+
+    draw()
+
+
+def _strip(live: LiveSession, beat: float) -> None:
+    player = live.player
+    longest = max((len(f) for f in player.block.frames), default=0)
+    frame_ms = int(1000 / player.speed) if player.speed else int(1000 * beat / max(longest, 1))
+    data = frames.stage(player, live.model.vocabulary, live.address.color, frame_ms, live.selected)
+    stage(data, key="stage", on_pick_change=lambda: _pick(live))
+
+
+def _pick(live: LiveSession) -> None:
+    picked = st.session_state["stage"].pick
+    if isinstance(picked, dict):
+        name, position = picked.get("chain"), picked.get("pos")
+        if isinstance(name, str) and isinstance(position, int):
+            live.selected = None if live.selected == (name, position) else (name, position)
+
+
+def _seek(live: LiveSession) -> None:
+    wanted = st.session_state["timelines"].seek
+    sweep = wanted.get("sweep") if isinstance(wanted, dict) else None
+    if isinstance(sweep, (int, float)) and 0 <= sweep < 1e9:
+        live.player.seek(round(sweep * live.player.tracks[0].chain.sweep_length))
+        live.player.look()
+
+
+def _hands(live: LiveSession) -> None:
+    """What can be done with the selected word and the shown step; the room is always there."""
+    player = live.player
+    target = live.target
+    with st.container(key="hands", horizontal=True, vertical_alignment="bottom"):
+        locked = target is not None and target[1] in target[0].chain.locked
+        off = target is None
+        st.button("resample", key="do_resample", on_click=live.act, args=("resample",), disabled=off or locked)
+        st.button(
+            "unlock" if locked else "lock",
+            key="do_lock",
+            on_click=live.act,
+            args=("lock",),
+            disabled=off,
+            help="A locked word never changes.",
+        )
+
+        def put() -> None:
+            word = st.session_state["word"]
+            if word:
+                live.act("put", word)
+                st.session_state["word"] = ""
+
+        st.text_input(
+            "another word",
+            key="word",
+            on_change=put,
+            disabled=off or locked,
+            label_visibility="collapsed",
+            placeholder="another word here" if target else "click a word first",
+            width=220,
+        )
+        st.button(
+            "branch from here",
+            key="branch",
+            on_click=live.branch,
+            help="A new chain from the sentence on the screen, with fresh random numbers; the old one stays.",
+        )
+        if player.playing and player.rate is not None:
+            wanted = "" if player.speed is None else f" of {player.speed:g} wanted"
+            st.caption(f"{player.rate:.1f} steps a second{wanted}")
+    with st.container(key="scrub"):
+        _scrub(live)
+
+
+def _scrub(live: LiveSession) -> None:
+    player = live.player
+    if player.playing or player.head == 0:
+        st.slider(
+            "step", 0, max(player.head, 1), player.cursor, key="scrub_idle", disabled=True, help="Pause to rewind."
+        )
+        return
+
+    key = f"scrub_{player.epoch}_{player.head}"
+
+    def go() -> None:
+        player.seek(int(st.session_state[key]))
+        player.look()
+
+    # A key of its own for each length: the slider then starts at the cursor instead of keeping an older place.
+    st.slider("step", 0, player.head, player.cursor, key=key, on_change=go, help="Look at any earlier step.")
+
+
+def _conditional(live: LiveSession) -> None:
+    target = live.target
+    if target is None:
+        note = "Click a word to see what the model would put there."
+        conditional_panel({"rows": [], "empty": note}, key="conditional", on_choose_change=lambda: None)
+        return
+    track, position = target
+    step = track.local(live.player.cursor)
+    with urgent():
+        view = track.chain.conditional(position, step)
+    word = int(track.chain.record.state_at(step)[position])
+    note = f"chain {track.name}, step {step:,}" if len(live.player.tracks) > 1 else f"step {step:,}"
+    data = frames.conditional(live.model.vocabulary, view, position, word, note)
+    conditional_panel(data, key="conditional", on_choose_change=lambda: _choose(live))
+
+
+def _choose(live: LiveSession) -> None:
+    chosen = st.session_state["conditional"].choose
+    ident = chosen.get("id") if isinstance(chosen, dict) else None
+    if isinstance(ident, int) and not isinstance(ident, bool):
+        live.act("put", ident)
+
+
+def log(live: LiveSession) -> None:
+    """Every step, and the run as a file."""
+    player = live.player
+    with st.expander("step log and export", on_change="rerun", key="log_open") as box:
+        if not box.open:
+            return
+        names = [t.name for t in player.tracks]
+        name = st.segmented_control("chain", names, default="A", key="log_chain") if len(names) > 1 else "A"
+        track = next((t for t in player.tracks if t.name == name), player.tracks[0])
+        chain, vocabulary = track.chain, live.model.vocabulary
+        entries = list(enumerate(chain.record.entries, start=1))[-LOG_ROWS:][::-1]
+        rows = [
+            {
+                "step": k,
+                "kind": e.kind,
+                "word": e.position + 1,
+                "old": vocabulary.surface(e.old).text,
+                "new": vocabulary.surface(e.new).text,
+                "log p (nats)": e.log_prob,
+                "tau": e.tau,
+            }
+            for k, e in entries
+        ]
+        st.caption(f"The last {min(LOG_ROWS, chain.steps):,} of {chain.steps:,} steps, newest first.")
+        st.dataframe(rows or None, height=280, hide_index=True)
+        stem = f"glauber-{chain.header.seed}-{track.name}"
+        with st.container(horizontal=True):
+            st.download_button(
+                "export CSV",
+                lambda: chain.record.to_csv(lambda i: vocabulary.surface(i).text),
+                f"{stem}.csv",
+                "text/csv",
+                on_click="ignore",
+                key="export_csv",
+            )
+            st.download_button(
+                "export JSON",
+                chain.record.to_json,
+                f"{stem}.json",
+                "application/json",
+                on_click="ignore",
+                key="export_json",
+            )
+
+
+def explanation() -> None:
+    """The formulas, with the reference."""
+    with st.expander("how this is computed"):
+        st.markdown(
+            r"""
+A step picks one free position $i$ at random, hides its word behind the mask token, and draws a new word from
+$p_i^\tau(v \mid x_{-i}) \propto \exp(\ell_i(v \mid x_{-i})/\tau)$, where $\ell_i$ are the model's scores. As many steps
+as there are free words make one *sweep*. At $\tau = 0$ the best word is always taken; the hotter, the more random.
+
+**Holding probability** $h = 1 - q$ with the exit rate
+$q = \frac1n \sum_i \sum_{v \ne x_i} p_i^\tau(v \mid x_{-i})$: exact for the sentence shown, from one look at every
+position, once a sweep and on every pause. The expected stay is $1/q$ steps.
+
+**Margin** $g_i = \ell_i(x_i) - \max_{v \ne x_i} \ell_i(v)$, in nats at $\tau = 1$. **Perfect trap**: all margins are
+positive. **Approximate trap**: not perfect, but $h \ge 0.99$, or the chain stayed within $\max(1, n/8)$ words of one
+sentence for 20 sweeps. Otherwise *wandering*.
+
+Colours by probability, entropy and margin show each word's figure when it was last looked at.
+
+Source: *Mixing Times of Glauber Dynamics on Masked Language Models*, arXiv 2605.16378, sections 2 and 4; Levin and
+Peres, *Markov Chains and Mixing Times*, section 3.3.
+"""
+        )
