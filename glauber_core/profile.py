@@ -28,7 +28,8 @@ class StateProfile(NamedTuple):
         margin: g_i(x), nats at tau = 1; NaN where x_i lies outside V.
         defined: free positions whose token lies in V; the rest is left out of margins and of the exit rate.
         argmax: x_i is the conditional's most likely token (lowest id on ties).
-        log_exit: log q; NaN if no position is defined; q = (1/n) sum_i sum_{v != x_i} p_i^tau(v | x_-i) over defined positions; -inf when absorbed.
+        log_exit: log q with q = (1/n) sum_i sum_{v != x_i} p_i^tau(v | x_-i), the sum over defined positions;
+            -inf when absorbed, NaN when no position is defined.
         tau: the temperature.
     """
 
