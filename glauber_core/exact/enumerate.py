@@ -40,24 +40,23 @@ def site_kernel(conditionals: Conditionals, space: StateSpace, position: int, ta
 
     Args:
         conditionals: the model.
-        space: its states; the position's alphabet must be the allowed tokens, as nothing else is ever drawn.
+        space: its states; the position's alphabet must hold every allowed token. Others in it are left for ever.
         position: 0-based.
         tau: temperature, >= 0.
 
     Raises:
         UserError: the position can leave the space, or a bad temperature.
     """
-    tokens = np.array(space.alphabets[position])
-    if not np.array_equal(tokens, torch.nonzero(conditionals.allowed.cpu())[:, 0].numpy()):
+    alphabet, drawn = np.array(space.alphabets[position]), np.flatnonzero(conditionals.allowed.cpu().numpy())
+    if not np.isin(drawn, alphabet).all():
         raise UserError(f"Position {position + 1} is locked in this state space: it cannot be resampled.")
     states = space.states()
     logits = conditionals(states, torch.full((space.size,), position)).detach().cpu().double().numpy()
-    law = conditional_law(logits[:, tokens], tau)
-    here = np.arange(space.size)
-    place = space.places[position]
-    digit = here // place % len(tokens)
-    targets = (here - digit * place)[:, None] + np.arange(len(tokens)) * place  # [S, k]
-    rows = np.repeat(here, len(tokens))
+    law = conditional_law(logits[:, drawn], tau)
+    here, place = np.arange(space.size), space.places[position]
+    rest = here - here // place % len(alphabet) * place
+    targets = rest[:, None] + np.searchsorted(alphabet, drawn) * place  # [S, allowed]
+    rows = np.repeat(here, len(drawn))
     return csr_array((law.ravel(), (rows, targets.ravel())), shape=(space.size, space.size))
 
 

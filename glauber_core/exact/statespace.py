@@ -52,14 +52,16 @@ class StateSpace:
 
     @classmethod
     def around(cls, conditionals: Conditionals, state: Int[Tensor, " n"], free: Iterable[int]) -> StateSpace:
-        """The sentences that agree with ``state`` (int [n]) outside the free positions; locked tokens may be any.
+        """The sentences that agree with ``state`` (int [n]) outside the free positions, ``state`` itself included.
+
+        A locked position may hold any token; so may a free one, which leaves a disallowed token for ever.
 
         Raises:
             UserError: a free position that does not exist, or too many states.
         """
         chosen = check_free(free, len(state))
-        tokens = _allowed(conditionals)
-        return cls(tuple(tokens if k in chosen else (int(state[k]),) for k in range(len(state))))
+        tokens, own = _allowed(conditionals), [int(token) for token in state]
+        return cls(tuple(tuple(sorted({*tokens, t})) if k in chosen else (t,) for k, t in enumerate(own)))
 
     @property
     def n(self) -> int:

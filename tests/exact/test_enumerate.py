@@ -159,6 +159,18 @@ def test_a_locked_position_may_hold_a_token_that_is_never_drawn() -> None:
         transition_matrix(model, space, 1.0)
 
 
+def test_a_chain_leaves_a_barred_token_for_ever() -> None:
+    model = JointTable.random(2, 3, np.random.default_rng(28), allowed=mask(1, 0, 1))
+    space = StateSpace.around(model, torch.tensor([1, 0]), [0, 1])
+    assert space.alphabets == ((0, 1, 2), (0, 2))
+    matrix = transition_matrix(model, space, 1.0)
+    barred = (space.states() == 1).any(dim=1).numpy()
+    assert (matrix[:, barred][~barred] == 0).all() and close(matrix.sum(axis=1), np.ones(6))
+    assert close(stationary_law(matrix)[~barred], joint_law(model, StateSpace.full(model, 2)))
+    start = space.encode(torch.tensor([[1, 0]]))[0]
+    assert distribution_after(matrix, start, 5)[barred].sum() == pytest.approx(0.5**5)  # position 0 not yet picked
+
+
 @pytest.mark.parametrize("rate", [3e-7, 1e-18])
 def test_stationary_law_of_a_deep_trap_is_accurate(rate: float) -> None:
     state = [2, 0, 1]
