@@ -26,12 +26,14 @@ class EvaluationShape:
     rows: rows of a micro-batch.
     threads: intra-op threads of PyTorch.
     device, dtype: where and in what the network runs.
+    kernels: ``packed`` or ``plain`` linear layers (``models.packed``), which round differently.
     """
 
     rows: int = 1
     threads: int = 2
     device: str = "cpu"
     dtype: str = "float32"
+    kernels: str = "plain"
 
     def as_dict(self) -> dict[str, object]:
         return asdict(self)
@@ -41,7 +43,8 @@ def shape_for(conditionals: Conditionals, chains: int) -> EvaluationShape:
     """The shape a run of ``chains`` chains uses by default: 1, 4 or 16 rows, all of this process's threads."""
     rows = 1 if chains == 1 else 4 if chains <= 4 else 16
     dtype = str(getattr(conditionals, "dtype", torch.float64)).removeprefix("torch.")
-    return EvaluationShape(rows, torch.get_num_threads(), str(getattr(conditionals, "device", "cpu")), dtype)
+    device, kernels = str(getattr(conditionals, "device", "cpu")), str(getattr(conditionals, "kernels", "plain"))
+    return EvaluationShape(rows, torch.get_num_threads(), device, dtype, kernels)
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 
 from glauber_core.errors import UserError
+from glauber_core.models import packed
 from glauber_core.models.source import Source, locate
 from glauber_core.models.vocabulary import Vocabulary
 from glauber_core.turns import Turns
@@ -55,8 +56,8 @@ class MaskedLM:
         self._barred[~self.allowed] = -torch.inf
         self._barred = self._barred.to(self.device)
         self._reach = self.vocabulary.limit + len(self.vocabulary.prefix) + len(self.vocabulary.suffix)
-        self._model.base_model.register_forward_hook(self._keep_masked_rows)
-        self._check_head()
+        self.kernels = "plain"
+        self._prepare_rows()
 
     def __call__(self, states: Int[Tensor, "B n"], positions: Int[Tensor, " B"]) -> Float[Tensor, "B V"]:
         """Logits l_i(v | x_-i); see ``Conditionals``.
@@ -112,19 +113,37 @@ class MaskedLM:
         output.last_hidden_state = kept
         return output
 
-    def _check_head(self) -> None:
-        """The sliced pass must give the full pass's logits; a head that mixes positions is refused, not mistrusted."""
+    def _prepare_rows(self) -> None:
+        """Slice at the encoder's end and pack the weights, if the logits stay those of the full, plain network.
+
+        A head that mixes positions is refused; a network that cannot be packed runs unpacked.
+        """
         token = int(torch.nonzero(self.allowed)[0, 0])
         states = torch.full((2, 3), token)
         positions = torch.tensor([1, 2])
         ids, attention, reads = self._rows_of(states, positions)
         with torch.inference_mode():
             full = self._model(input_ids=ids, attention_mask=attention).logits[torch.arange(2), reads]
-        sliced = self(states, positions)[:, self.allowed]
+        self._model.base_model.register_forward_hook(self._keep_masked_rows)
         full = full[:, self.allowed.to(full.device)]
-        scale = float(full.abs().amax()) + 1.0
-        if full.shape[-1] != sliced.shape[-1] or float((full - sliced).abs().amax()) > 1e-3 * scale:
+        bound = 1e-3 * (float(full.abs().amax()) + 1.0)
+
+        def agrees() -> bool:
+            sliced = self(states, positions)[:, self.allowed]
+            return full.shape == sliced.shape and float((full - sliced).abs().amax()) <= bound
+
+        if not agrees():
             raise UserError(f"{self.name} predicts a word from more than its own position; this kind is not supported.")
+        if packed.available(self.device, self.dtype):
+            replaced = packed.pack(self._model)
+            try:
+                good = agrees()
+            except (AttributeError, RuntimeError):  # a network that reads its layers' weights itself
+                good = False
+            if good:
+                self.kernels = "packed"
+            else:
+                packed.unpack(replaced)
 
 
 def _load_network(source: Source) -> Any:
