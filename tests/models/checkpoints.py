@@ -174,7 +174,9 @@ def _roberta() -> tuple[Any, Any]:
 
 
 def _modernbert() -> tuple[Any, Any]:
-    backend = _bytes_bpe(["|||IP_ADDRESS|||", "<|padding|>"], 620)
+    trained = json.loads(_bytes_bpe(["|||IP_ADDRESS|||", "<|padding|>"], 620).to_str())
+    trained["added_tokens"][0].update(special=False, normalized=True)  # as in the real one
+    backend = Tokenizer.from_str(json.dumps(trained))
     backend.normalizer = normalizers.NFC()
     backend.add_tokens([AddedToken(" " * k, normalized=True) for k in (4, 3, 2)])
     backend.add_special_tokens(["<|endoftext|>", "[UNK]", "[CLS]", "[SEP]", "[PAD]"])
