@@ -120,8 +120,14 @@ def _scrub(live: LiveSession) -> None:
         player.seek(int(st.session_state[key]))
         player.look()
 
-    # A key of its own for each length: the slider then starts at the cursor instead of keeping an older place.
-    st.slider("step", 0, player.head, player.cursor, key=key, on_change=go, help="Look at any earlier step.")
+    def latest() -> None:
+        player.seek(player.head)
+        player.look()
+
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        # A key of its own for each length: the slider then starts at the cursor instead of keeping an older place.
+        st.slider("step", 0, player.head, player.cursor, key=key, on_change=go, help="Look at any earlier step.")
+        st.button("latest", key="latest", on_click=latest, disabled=player.live, help="Back to the last step computed.")
 
 
 def _conditional(live: LiveSession) -> None:
