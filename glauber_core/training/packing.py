@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
+from jaxtyping import Float32, Int64, UInt16
 from torch import Tensor
 
 
@@ -19,13 +20,13 @@ class Rows(NamedTuple):
         positions: int64 [R, L], position within its passage, counted from 0 at [CLS]; 0 at padding.
     """
 
-    ids: Tensor
-    segments: Tensor
-    positions: Tensor
+    ids: Int64[Tensor, "R L"]
+    segments: Int64[Tensor, "R L"]
+    positions: Int64[Tensor, "R L"]
 
 
-def pack(lengths: NDArray[np.int64], capacity: int) -> list[list[int]]:
-    """Best-fit decreasing bin packing (Johnson 1974).
+def pack(lengths: Int64[np.ndarray, " P"], capacity: int) -> list[list[int]]:
+    """Best-fit decreasing bin packing (Johnson 1974, "Fast algorithms for bin packing").
 
     Args:
         lengths: int64 [P], each between 1 and ``capacity``.
@@ -55,12 +56,15 @@ def pack(lengths: NDArray[np.int64], capacity: int) -> list[list[int]]:
     return rows
 
 
-def lay_out(rows: list[list[NDArray[np.uint16]]], shape: tuple[int, int], cls: int, sep: int, pad: int) -> Rows:
+def lay_out(
+    rows: Sequence[Sequence[UInt16[np.ndarray, " _"]]], shape: tuple[int, int], cls: int, sep: int, pad: int
+) -> Rows:
     """Write passages into rows, each between its own [CLS] and [SEP] as the tokenizer would.
 
     Args:
-        rows: at most R rows of passages (ids without special tokens).
+        rows: at most R rows of passages (ids without special tokens) that fit.
         shape: (R, L); missing rows are all padding.
+        cls, sep, pad: ids of the special tokens.
     """
     ids = np.full(shape, pad, dtype=np.int64)
     segments = np.full(shape, -1, dtype=np.int64)
@@ -77,19 +81,21 @@ def lay_out(rows: list[list[NDArray[np.uint16]]], shape: tuple[int, int], cls: i
     return Rows(torch.from_numpy(ids), torch.from_numpy(segments), torch.from_numpy(positions))
 
 
-def attention_mask(segments: Tensor, causal: bool = False) -> Tensor:
+def attention_mask(segments: Int64[Tensor, "R L"], causal: bool = False) -> Float32[Tensor, "R 1 L L"]:
     """Which position may read which: those of its own passage, and with ``causal`` none that come later.
 
     Padding reads padding, so that no softmax runs over an empty set.
 
     Args:
-        segments: int64 [R, L].
+        segments: int64 [R, L], as in ``Rows``.
+        causal: for a model that predicts the next token.
 
     Returns:
-        bool [R, 1, L, L], True where query (third axis) may read key (last axis).
+        float32 [R, 1, L, L], added to the attention scores: 0 where query (third axis) may read key (last axis),
+        -inf elsewhere.
     """
-    mask = segments[:, None, :, None] == segments[:, None, None, :]
+    readable = segments[:, None, :, None] == segments[:, None, None, :]
     if causal:
         length = segments.shape[1]
-        mask = mask & torch.ones(length, length, dtype=torch.bool).tril()
-    return mask
+        readable = readable & torch.ones(length, length, dtype=torch.bool).tril()
+    return torch.zeros(readable.shape).masked_fill(~readable, float("-inf"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 
-def progress(tokens: int, token_budget: int, seconds: float, second_budget: float) -> float:
+def progress(tokens: int, token_budget: float, seconds: float, second_budget: float) -> float:
     """Share of the training that is over: max of the shares of tokens and of wall time, within [0, 1].
 
     Driven by both, the rate reaches zero by the deadline even when the machine is busy. Give ``math.inf`` for an
