@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-st.set_page_config(page_title="Glauber Explorer", page_icon=":material/casino:", layout="wide")
+# A sentence with one word being guessed again. Drawn here: a Material icon would be fetched from the network.
+ICON = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><g fill="#0072B2">
+<rect x="2" y="12" width="7" height="8" rx="2"/><rect x="23" y="12" width="7" height="8" rx="2"/></g>
+<rect x="12" y="7" width="8" height="18" rx="2" fill="#D55E00"/></svg>"""
+
+st.set_page_config(page_title="Glauber Explorer", page_icon=ICON, layout="wide")
 
 PAGES = [
     st.Page(
