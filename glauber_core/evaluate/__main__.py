@@ -43,6 +43,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seed", type=int, default=0, help="of the masked positions and the chains (%(default)s)")
     parser.add_argument("--sweeps", type=int, default=20, metavar="N", help="length of the sample chains (%(default)s)")
     parser.add_argument("--no-chains", action="store_true", help="held-out figures only (a causal model has no others)")
+    parser.add_argument("--traps", nargs="+", type=float, default=[], metavar="TAU",
+                        help="also the share of starters that reach a trap within 200 sweeps (slow)")  # fmt: skip
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures to this file too")
     return parser
 
@@ -64,6 +66,7 @@ def _evaluate(options: argparse.Namespace) -> None:
     print(f"{source.name} ({source.sha256[:12]})\n\n{report.table(parts)}", flush=True)
     if options.kind == "masked" and not options.no_chains:
         found |= _chains(MaskedLM(source), options.sweeps, options.seed)
+        found["traps"] = {str(tau): _traps(MaskedLM(source), tau, options.seed) for tau in options.traps}
     if options.json:
         try:
             options.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
@@ -82,6 +85,17 @@ def _chains(model: MaskedLM, sweeps: int, seed: int) -> dict[str, Any]:
     for pair in written:
         print(f"- {pair.before}\n  {pair.after}")
     return {"fragments": {"before": before, "after": after}, "prompts": [pair._asdict() for pair in written]}
+
+
+def _traps(model: MaskedLM, tau: float, seed: int) -> list[tuple[str, int]]:
+    found = chains.trapped(model, [s.text for s in STARTERS], tau, seed=seed)
+    kinds = [kind for kind, _ in found]
+    print(
+        f"\nTraps within 200 sweeps at tau = {tau:g}: {kinds.count('perfect')} perfect, "
+        f"{kinds.count('approximate')} approximate, of {len(kinds)} starters",
+        flush=True,
+    )
+    return found
 
 
 def _load(source: Source, kind: str) -> tuple[Any, Any]:

@@ -9,9 +9,9 @@ import torch
 from jaxtyping import Int64
 from torch import Tensor
 
-from glauber_core.kernels import ChainState, init, step
+from glauber_core.chain import Chain
 from glauber_core.models import MaskedLM
-from glauber_core.streams import uniforms
+from glauber_core.runners import run
 
 PROMPTS = (
     "the mayor opened the new bridge on a cold morning in march .",
@@ -52,14 +52,9 @@ def run_chains(
     final: dict[int, Tensor] = {}
     for length in sorted({len(start) for start in starts}):
         members = [k for k, start in enumerate(starts) if len(start) == length]
-        steps = sweeps * length
-        draws = torch.stack([torch.from_numpy(uniforms(seed, k, 0, steps)) for k in members])
-        state: ChainState = init(torch.tensor([list(starts[k]) for k in members]))
-        taus = torch.full((len(members),), tau, dtype=torch.float64)
-        free = torch.arange(length)
-        for t in range(steps):
-            state, _ = step(model, state, draws[:, t], taus, free)
-        final |= dict(zip(members, state.tokens, strict=True))
+        group = torch.tensor([list(starts[k]) for k in members])
+        ends = run(model, group, tau, sweeps * length, seed, chains=members).final
+        final |= dict(zip(members, ends, strict=True))
     return [final[k] for k in range(len(starts))]
 
 
@@ -88,3 +83,22 @@ def rewrite(
     return [
         Written(vocabulary.text(start), vocabulary.text(end.tolist())) for start, end in zip(starts, ends, strict=True)
     ]
+
+
+def trapped(
+    model: MaskedLM, texts: Sequence[str], tau: float, sweeps: int = 200, seed: int = 0
+) -> list[tuple[str, int]]:
+    """(verdict, sweep) of each text's chain: the first ``perfect`` or ``approximate`` trap seen at the end of a sweep.
+
+    A chain that is in neither after ``sweeps`` sweeps has its last verdict (``profile.Verdict.kind``) and that number.
+    """
+    found = []
+    for number, text in enumerate(texts):
+        chain = Chain(model, model.vocabulary.encode(text).ids, seed, tau, chain=number)
+        kind, sweep = "unknown", 0
+        while sweep < sweeps and kind not in ("perfect", "approximate"):
+            chain.advance(chain.sweep_length)
+            sweep += 1
+            kind = chain.look()[1].kind
+        found.append((kind, sweep))
+    return found

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from glauber_core.evaluate.__main__ import main as evaluate
-from glauber_core.evaluate.chains import PROMPTS, fragment_share, fragments_at, rewrite, run_chains
+from glauber_core.evaluate.chains import PROMPTS, fragment_share, fragments_at, rewrite, run_chains, trapped
 from glauber_core.models import MaskedLM, load
 from glauber_core.training.export import export
 from tests.training import tiny
@@ -47,6 +47,13 @@ def test_rewriting_shows_both_sentences(model: MaskedLM) -> None:
     written = rewrite(model, TEXTS, sweeps=2, tau=1.0)
     assert [pair.before for pair in written] == list(TEXTS)
     assert all(pair.after != pair.before for pair in written)
+
+
+def test_a_cold_chain_is_trapped_and_a_hot_one_wanders(model: MaskedLM) -> None:
+    cold = trapped(model, TEXTS, tau=1e-4, sweeps=60)
+    assert {kind for kind, _ in cold} <= {"perfect", "approximate"}
+    assert all(1 <= sweep < 60 for _, sweep in cold)
+    assert trapped(model, TEXTS, tau=1e6, sweeps=2) == [("wandering", 2)] * 3
 
 
 def test_ten_prompts_of_our_own() -> None:
