@@ -109,7 +109,7 @@ def timelines(data: Mapping[str, Any], *, key: str, on_seek_change: Callable[[],
 
     Args:
         data: ``n`` (words), ``cursor`` and ``xmax`` (sweeps) and ``chains``: ``id``, ``title``, ``holding``
-            ([sweep, h, expected stay in steps]), ``argmax``, ``changes`` and ``tau`` ([sweep, value]), in order of time.
+            ([sweep, h, expected stay in steps]), ``argmax``, ``changes`` and ``tau`` ([sweep, value]), by time.
         key: key of the component.
         on_seek_change: called on a click, with ``st.session_state[key].seek`` set.
 

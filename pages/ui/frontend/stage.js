@@ -277,7 +277,10 @@ function drawToken(c, i) {
   if (tok.gap.data !== gap) tok.gap.data = gap;
   const list = tok.el.classList;
   list.toggle("stand-in", seen.standIn);
+  list.toggle("long", seen.text.length > 20);
   list.toggle("oov", Boolean(token.oov));
+  list.toggle("glue", gap === "" && i > 0);
+  c.toks[i - 1]?.el.classList.toggle("joined", gap === "");
   list.toggle("now", i === c.now);
   list.toggle("fresh", i === c.now && c.changedAt[i] === c.step);
   const state = [token.locked && "locked", token.oov && "outside the model's sampled vocabulary"].filter(Boolean);

@@ -8,7 +8,7 @@ const GROUND = { light: "#ffffff", dark: "#0e1116" };
 const INK = { light: "#1b1f23", dark: "#edf1f4" };
 const SOFT = { light: "#515a62", dark: "#a9b4bd" };
 const LINE = { light: "#dfe4e8", dark: "#2b343d" };
-const HEIGHT = 92, GAP = 34, TOP = 26, LEFT = 44, RIGHT = 14, RIBBON = 7;
+const HEIGHT = 98, GAP = 34, TOP = 26, LEFT = 44, RIGHT = 14, RIBBONS = 20;
 const FONT = "Source Sans, Source Sans 3, Source Sans Pro, Helvetica, Arial, sans-serif";
 const instances = new WeakMap();
 
@@ -43,7 +43,8 @@ function create(parent) {
   }
   const holder = root.appendChild(h("div", "holder"));
   s.svg = holder.appendChild(svg("svg", { role: "group", tabindex: "0", "aria-roledescription": "timeline" }));
-  s.empty = holder.appendChild(h("div", "empty", "Press play: figures of the whole sentence appear here, one point a sweep."));
+  s.empty = holder.appendChild(h("div", "empty"));
+  s.empty.append(h("span", "", "Press play: figures of the whole sentence appear here, one point a sweep."));
   s.panels = PANELS.map(() => {
     const g = s.svg.appendChild(svg("g", {}));
     const grid = g.appendChild(svg("g", {}));
@@ -52,8 +53,8 @@ function create(parent) {
   });
   s.ribbon = s.svg.appendChild(svg("g", {}));
   s.axis = s.svg.appendChild(svg("g", {}));
-  s.cursor = s.svg.appendChild(svg("line", { "stroke-width": 1.5 }));
-  s.hair = s.svg.appendChild(svg("line", { "stroke-width": 1, "stroke-dasharray": "3 3", class: "hair", visibility: "hidden" }));
+  s.cursor = s.svg.appendChild(svg("path", { "stroke-width": 1.5 }));
+  s.hair = s.svg.appendChild(svg("path", { "stroke-width": 1, "stroke-dasharray": "3 3", class: "hair", visibility: "hidden" }));
   s.tip = makeTip(parent, root);
   s.tip.of(s.hair, () => describe(s));
   s.sizes = new ResizeObserver(() => s.data && s.width !== s.svg.clientWidth && draw(s));
@@ -67,6 +68,8 @@ function create(parent) {
   return s;
 }
 
+// A line through the three charts that spares their names.
+const upright = (at) => PANELS.map((_, k) => `M${at.toFixed(1)} ${TOP + k * (HEIGHT + GAP) - 3}v${HEIGHT + 6}`).join("");
 const x = (s, sweep) => LEFT + (sweep / s.xtop) * (s.width - LEFT - RIGHT);
 const clampSweep = (s, sweep) => Math.min(s.data.xmax, Math.max(0, sweep));
 
@@ -96,22 +99,22 @@ function draw(s) {
   s.xtop = nice(Math.max(1, d.xmax));
   const chains = d.chains ?? [];
   const bottom = TOP + 3 * HEIGHT + 2 * GAP;
-  const height = bottom + 4 * (RIBBON + 1) + 46;
+  const ribbons = bottom + 12, height = ribbons + RIBBONS + 40;
   put(s.svg, { width: s.width, height, viewBox: `0 0 ${s.width} ${height}`, "font-family": FONT });
   const has = chains.some((c) => PANELS.some((p) => c[p.key]?.length));
   s.root.classList.toggle("none", !has);
   legend(s, chains, theme);
   PANELS.forEach((panel, k) => drawPanel(s, panel, s.panels[k], TOP + k * (HEIGHT + GAP), chains, theme));
-  drawRibbon(s, chains, bottom + 5, theme);
-  const marks = ticks(s.xtop), y = bottom + 5 + 4 * (RIBBON + 1);
+  drawRibbon(s, chains, ribbons, theme);
+  const marks = ticks(s.xtop), y = ribbons + RIBBONS;
   each(s.axis, [...marks, null], "text", (el, t) =>
     t === null
       ? label(el, "sweeps", { x: s.width - RIGHT, y: y + 32, "text-anchor": "end", "font-size": 13, fill: SOFT[theme] })
       : label(el, String(t), { x: x(s, t), y: y + 14, "text-anchor": "middle", "font-size": 12, fill: SOFT[theme] }),
   );
   const at = x(s, Math.min(d.cursor, s.xtop));
-  put(s.cursor, { x1: at, x2: at, y1: TOP - 4, y2: bottom + 2, stroke: INK[theme] });
-  put(s.hair, { y1: TOP - 4, y2: bottom + 2, stroke: SOFT[theme] });
+  put(s.cursor, { d: upright(at), stroke: INK[theme], visibility: has ? "visible" : "hidden" });
+  put(s.hair, { stroke: SOFT[theme] });
   setAttribute(s.svg, "aria-label", `Timelines over ${Number(d.xmax.toFixed(1))} sweeps, shown: sweep ${d.cursor.toFixed(1)}. Arrow keys read values, Enter goes there.`);
   if (s.hover !== null) point(s, clampSweep(s, s.hover), s.keyboard);
 }
@@ -140,7 +143,8 @@ function drawPanel(s, panel, view, y0, chains, theme) {
 }
 
 function drawRibbon(s, chains, y0, theme) {
-  const end = s.data.xmax;
+  const end = s.data.xmax, tall = Math.min(12, RIBBONS / Math.max(1, chains.length) - 1);
+  put(s.ribbon, { "shape-rendering": "crispEdges" });
   each(s.ribbon, chains, "g", (g, chain, k) => {
     const runs = [];
     for (const [at, tau] of chain.tau ?? []) {
@@ -149,11 +153,11 @@ function drawRibbon(s, chains, y0, theme) {
     }
     each(g, runs, "rect", (el, run, i) => {
       const x0 = x(s, Math.min(run.at, s.xtop)), x1 = x(s, Math.min(runs[i + 1]?.at ?? end, s.xtop));
-      put(el, { x: x0, width: Math.max(0, x1 - x0), y: y0 + k * (RIBBON + 1), height: RIBBON, fill: run.color });
+      put(el, { x: x0, width: Math.max(0, x1 - x0), y: y0 + k * (tall + 1), height: tall, fill: run.color });
     });
   });
   s.ribbonName ??= s.svg.appendChild(svg("text", {}));
-  label(s.ribbonName, "tau", { x: LEFT - 8, y: y0 + RIBBON + 2, "text-anchor": "end", "font-size": 12, fill: SOFT[theme] });
+  label(s.ribbonName, "tau", { x: LEFT - 8, y: y0 + 10, "text-anchor": "end", "font-size": 12, fill: SOFT[theme] });
 }
 
 function legend(s, chains, theme) {
@@ -210,7 +214,7 @@ function point(s, sweep, keyboard = false) {
   s.hover = sweep;
   s.keyboard = keyboard;
   const at = x(s, sweep);
-  put(s.hair, { x1: at, x2: at, visibility: "visible" });
+  put(s.hair, { d: upright(at), visibility: "visible" });
   const box = s.svg.getBoundingClientRect();
   s.tip.show(s.hair, { left: box.left + at, width: 0, top: box.top + TOP, bottom: box.bottom });
 }
