@@ -62,6 +62,11 @@ def test_probe_sees_a_forbidden_import_in_a_submodule(tmp_path: Path) -> None:
     assert "streamlit" not in imported("leaky", "top", tmp_path)
 
 
+def test_every_folder_of_the_core_is_a_package() -> None:
+    folders = {path.parent for path in (ROOT / "glauber_core").rglob("*.py")}
+    assert [folder.name for folder in folders if not (folder / "__init__.py").exists()] == []  # or the wheel lacks it
+
+
 def test_a_wrong_shape_is_refused_while_tests_run() -> None:
     with pytest.raises(jaxtyping.TypeCheckError):
         log_conditional(torch.zeros(3, 4), torch.ones(2, dtype=torch.float64))
