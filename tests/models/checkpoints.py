@@ -26,6 +26,7 @@ from transformers import (
     RobertaForMaskedLM,
     RobertaTokenizer,
 )
+from transformers.utils import logging
 
 from glauber_core.models import MaskedLM, load
 from glauber_core.starters import STARTERS
@@ -51,6 +52,7 @@ def folder(family: str) -> Path:
     """A checkpoint of one family: config, safetensors, tokenizer files."""
     made = {"bert": _bert, "roberta": _roberta, "modernbert": _modernbert}[family]
     target = root() / family
+    logging.disable_progress_bar()
     network, tokenizer = made()
     network.save_pretrained(target)
     tokenizer.save_pretrained(target)
