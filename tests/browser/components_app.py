@@ -118,6 +118,7 @@ with st.container(horizontal=True):
     st.button("play", on_click=toggle)
     st.button("restart", on_click=restart)
     st.button("advance", on_click=advance, args=(BLOCK,))
+    st.button("many", on_click=advance, args=(120,))
     st.button("preset", on_click=preset)
     st.button("rerun")
 if "alone" not in query:

@@ -235,10 +235,12 @@ def test_bad_temperature_is_refused_in_one_sentence(show: Callable[..., Page], t
     expect(page.get_by_text("tau 0.7, colour", exact=False)).to_be_visible()
     expect(field).to_have_value(typed)  # what is being typed is left alone
     assert page.get_by_test_id("stage").bounding_box() == before
+    press(page, "preset")
+    expect(slider).to_have_attribute("aria-valuenow", "1.5")
+    expect(field).to_have_value(typed)
     field.press("Escape")
-    expect(field).to_have_value("0.7")
+    expect(field).to_have_value("1.5")
     expect(page.get_by_test_id("tau-error")).to_have_text("")
-    expect(slider).to_have_attribute("aria-valuenow", "0.7")
 
 
 def test_temperature_by_keyboard_by_typing_and_from_python(show: Callable[..., Page]) -> None:
@@ -273,19 +275,22 @@ def test_rerun_replays_nothing(show: Callable[..., Page]) -> None:
     press(page, "advance")
     settle(page, 46)
     count = updates(page)
-    for runs in (3, 4):
-        press(page, "rerun")
-        expect(page.get_by_text(f"runs {runs}")).to_be_visible()
-        page.wait_for_timeout(300)
+    press(page, "rerun")
+    expect(page.get_by_text("runs 3")).to_be_visible()
+    page.get_by_test_id("tok-0-2").click()  # the same block once more, in data that differ
+    expect(page.get_by_test_id("tok-0-2")).to_have_attribute("aria-pressed", "true")
+    page.wait_for_timeout(500)
     assert (updates(page), step(page)) == (count, 46)
 
 
 def test_reset_drops_what_is_queued(show: Callable[..., Page]) -> None:
     page = show()
-    press(page, "advance")
-    press(page, "advance")
+    page.get_by_test_id("strip-0").evaluate(EVERY_STEP)
+    press(page, "many")
+    page.wait_for_function("window.steps.length > 3")
     press(page, "restart")
     settle(page, 0)
+    assert max(page.evaluate("window.steps")) < 160, "the reset came too late to drop anything"
     count = updates(page)
     page.wait_for_timeout(1200)
     assert (updates(page), step(page)) == (count, 0)

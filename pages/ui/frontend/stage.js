@@ -343,11 +343,23 @@ function keepHeight(s) {
   }
   const tallest = Math.max(0, ...s.chains.map((c) => c.strip.offsetHeight));
   if (tallest <= s.kept) return;
-  const first = s.kept === 0;
-  const line = s.chains[0] ? parseFloat(getComputedStyle(s.chains[0].strip).lineHeight) : 0;
-  const lines = Math.round(tallest / line);
-  s.kept = first && lines > 1 ? tallest + line : tallest;
+  s.kept = tallest + (s.kept === 0 ? spare(s, tallest) : 0);
   for (const c of s.chains) c.strip.style.minHeight = s.kept + "px";
+}
+
+// Room for one line more than the first sentence needs, if its last line is so full that it may soon spill over.
+function spare(s, tallest) {
+  const line = parseFloat(getComputedStyle(s.chains[0].strip).lineHeight);
+  if (tallest < 2.5 * line) {
+    // Two lines are always reserved: is there something on the second?
+    const second = s.chains.some((c) => c.toks.some((tok) => tok.el.offsetTop - c.strip.offsetTop > line / 2));
+    if (!second) return 0;
+  }
+  const full = s.chains.some((c) => {
+    const last = c.toks[c.toks.length - 1]?.el.getBoundingClientRect(), strip = c.strip.getBoundingClientRect();
+    return last && last.right - strip.left > 0.6 * strip.width;
+  });
+  return full ? line : 0;
 }
 
 // ---- hands ------------------------------------------------------------------------------------------------------
