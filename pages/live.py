@@ -41,18 +41,21 @@ def page() -> None:
     live = open_session()
     style.apply()
     live.arrived()
-    st.title("Live chain", anchor=False)
-    st.caption("Every step, one word is erased and guessed again from the rest.")
-    live_controls.sentence(live)
-    live_controls.messages(live)
-    live_controls.transport(live)
-    if live.pending is not None:
-        live_controls.waiting(live)
-    if not live.player.playing:
-        live.player.look()
-    live_panels.moving(live, BEAT)
-    live_panels.log(live)
-    live_panels.explanation()
+    with st.container(key="page"):
+        with st.container(key="title", horizontal=True, vertical_alignment="bottom"):
+            st.title("Live chain", anchor=False, width="content")
+            st.caption("Every step, one word is erased and guessed again from the rest.", width="stretch")
+        live_controls.sentence(live)
+        live_controls.messages(live)
+        live_controls.transport(live)
+        if live.pending is not None:
+            live_controls.waiting(live)
+        if not live.player.playing:
+            live.player.look()
+        live_panels.moving(live, BEAT)
+        with st.container(key="fold"):
+            live_panels.log(live)
+            live_panels.explanation()
     address.write(live.address)
 
 

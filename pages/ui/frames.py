@@ -86,7 +86,7 @@ def stage(
                 "badge": badge(track.seen[1], track.seen[2], track.seen[0])
                 if track.seen
                 else {"kind": "unknown", "text": "not yet known", "tip": "Computed once a sweep.", "step": first},
-                "counters": f"sweep {last // chain.sweep_length}, step {last:,}, {changes:,} changes",
+                "counters": "1 change" if changes == 1 else f"{changes:,} changes",
                 "selected": selected[1] if selected and selected[0] == track.name else None,
             }
         )

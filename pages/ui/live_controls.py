@@ -56,7 +56,8 @@ def sentence(live: LiveSession) -> None:
     def new_sentence() -> None:
         live.restart(replace(live.address, text=state["text"], seed=_seed(state["seed"], live)))
 
-    model, starter, seed = st.columns([3, 4, 1.4], vertical_alignment="bottom")
+    with st.container(key="top"):
+        model, starter, seed, link = st.columns([3.1, 4.2, 2, 0.9], vertical_alignment="center")
     names = list(dict.fromkeys([*SUGGESTED, live.model.name]))
     model.selectbox(
         "model",
@@ -73,7 +74,7 @@ def sentence(live: LiveSession) -> None:
         key="starter",
         on_change=pick_starter,
         format_func=lambda k: f"{STARTERS[k].topic}: {STARTERS[k].text}",
-        placeholder="choose a sentence to begin with",
+        placeholder="choose a sentence",
         help="Our own sentences on eight topics; those under \u201cpaper\u201d are quoted from arXiv 2605.16378.",
     )
     seed.number_input(
@@ -85,12 +86,17 @@ def sentence(live: LiveSession) -> None:
         on_change=new_sentence,
         help="The same seed, sentence and temperature give the same path.",
     )
+    with link.popover("link", key="link", width="stretch"):
+        st.write("The address bar always holds this page: copy it, or this.")
+        st.code(_query(live), language=None, wrap_lines=True)
+        if len(live.address.text) > MAX_TEXT:
+            st.write("The sentence is too long for a link; export the run instead.")
     st.text_input(
         "sentence",
         key="text",
+        label_visibility="collapsed",
         on_change=new_sentence,
-        placeholder="type a sentence and press Enter",
-        help="Type [MASK] for a blank. Upper case and accents may be lost: the strip shows what the model sees.",
+        placeholder="Type a sentence and press Enter; [MASK] leaves a blank",
     )
 
 
@@ -174,11 +180,6 @@ def transport(live: LiveSession) -> None:
                 live.address = replace(live.address, color=color)
         with st.popover("compare", key="compare"):
             _compare(live)
-        with st.popover("link", key="link"):
-            st.write("The address bar always holds this page: copy it, or this.")
-            st.code(_query(live), language=None, wrap_lines=True)
-            if len(live.address.text) > MAX_TEXT:
-                st.write("The sentence is too long for a link; export the run instead.")
 
 
 def _query(live: LiveSession) -> str:

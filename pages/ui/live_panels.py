@@ -27,11 +27,12 @@ def moving(live: LiveSession, beat: float) -> None:
                 player.pause()
                 st.rerun(scope="app")
         _strip(live, beat)
-        _hands(live)
         left, right = st.columns(2, gap="medium")
         with left:
+            _hands(live)
             _conditional(live)
         with right:
+            _time(live)
             timelines(frames.timelines(player), key="timelines", on_seek_change=lambda: _seek(live))
 
     draw()
@@ -62,8 +63,7 @@ def _seek(live: LiveSession) -> None:
 
 
 def _hands(live: LiveSession) -> None:
-    """What can be done with the selected word and the shown step; the room is always there."""
-    player = live.player
+    """What can be done with the selected word; the room is always there."""
     target = live.target
     with st.container(key="hands", horizontal=True, vertical_alignment="bottom"):
         locked = target is not None and target[1] in target[0].chain.locked
@@ -93,17 +93,24 @@ def _hands(live: LiveSession) -> None:
             placeholder="another word here" if target else "click a word first",
             width=220,
         )
+
+
+def _time(live: LiveSession) -> None:
+    """Where on the run the screen stands, and how fast it moves; the room is always there."""
+    player = live.player
+    with st.container(key="time", horizontal=True, vertical_alignment="bottom"):
+        _scrub(live)
         st.button(
-            "branch from here",
+            "branch",
             key="branch",
             on_click=live.branch,
             help="A new chain from the sentence on the screen, with fresh random numbers; the old one stays.",
         )
-        if player.playing and player.rate is not None:
-            wanted = "" if player.speed is None else f" of {player.speed:g} wanted"
-            st.caption(f"{player.rate:.1f} steps a second{wanted}")
-    with st.container(key="scrub"):
-        _scrub(live)
+    if player.playing and player.rate is not None:
+        wanted = "" if player.speed is None else f" of {player.speed:g} wanted"
+        st.caption(f"{player.rate:.1f} steps a second{wanted}")
+    else:
+        st.caption(f"step {player.cursor:,} of {player.head:,}" + ("" if player.live else ", an earlier sentence"))
 
 
 def _scrub(live: LiveSession) -> None:
@@ -112,8 +119,8 @@ def _scrub(live: LiveSession) -> None:
         st.slider(
             "step", 0, max(player.head, 1), player.cursor, key="scrub_idle", disabled=True, help="Pause to rewind."
         )
+        st.button("latest", key="latest_idle", disabled=True)
         return
-
     key = f"scrub_{player.epoch}_{player.head}"
 
     def go() -> None:
@@ -124,10 +131,9 @@ def _scrub(live: LiveSession) -> None:
         player.seek(player.head)
         player.look()
 
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        # A key of its own for each length: the slider then starts at the cursor instead of keeping an older place.
-        st.slider("step", 0, player.head, player.cursor, key=key, on_change=go, help="Look at any earlier step.")
-        st.button("latest", key="latest", on_click=latest, disabled=player.live, help="Back to the last step computed.")
+    # A key of its own for each length: the slider then starts at the cursor instead of keeping an older place.
+    st.slider("step", 0, player.head, player.cursor, key=key, on_change=go, help="Look at any earlier step.")
+    st.button("latest", key="latest", on_click=latest, disabled=player.live, help="Back to the last step computed.")
 
 
 def _conditional(live: LiveSession) -> None:

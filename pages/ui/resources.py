@@ -13,4 +13,7 @@ from glauber_core.models.registry import ModelRegistry
 @st.cache_resource(show_spinner=False, max_entries=1)
 def models() -> ModelRegistry:
     """The process's models. GLAUBER_DEVICE chooses where they run; the default is a GPU if there is one."""
+    # Half the cores compute; the rest is for the server and, on one's own machine, the browser. Threads that wait for
+    # each other on busy cores made a step ten times slower.
+    torch.set_num_threads(max(1, (os.cpu_count() or 2) // 2))
     return ModelRegistry(os.environ.get("GLAUBER_DEVICE") or ("cuda" if torch.cuda.is_available() else "cpu"))
