@@ -25,14 +25,8 @@ N = 6
 def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     """The tiny BERT in the built-in one's place."""
     monkeypatch.setattr(
-        cli, "load", lambda name, device: model("bert") if name == "glauber-mini" else fail(name, device)
+        cli, "load", lambda name, device: model("bert") if name == "glauber-mini" else load(name, device)
     )
-
-
-def fail(name: str, device: str) -> object:
-    from glauber_core.models import load
-
-    return load(name, device)
 
 
 def test_a_run_prints_a_line_a_sweep(capsys: pytest.CaptureFixture[str]) -> None:
