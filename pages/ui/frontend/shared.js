@@ -94,7 +94,14 @@ function makeTip(parent, root) {
   const box = h("div", "tip");
   box.setAttribute("role", "tooltip");
   box.id = "tip-" + Math.random().toString(36).slice(2);
-  box.hidden = true;
+  // The browser's top layer, where there is one: no ancestor clips it there.
+  const layered = typeof box.showPopover === "function";
+  if (layered) box.popover = "manual";
+  else box.hidden = true;
+  const open = (on) => {
+    if (!layered) box.hidden = !on;
+    else if (box.matches(":popover-open") !== on) box.togglePopover(on);
+  };
   parent.appendChild(box);
   const sources = new WeakMap();
   let owner = null;
@@ -120,12 +127,12 @@ function makeTip(parent, root) {
   const hide = () => {
     owner?.removeAttribute("aria-describedby");
     owner = null;
-    box.hidden = true;
+    open(false);
   };
   const show = (el, at) => {
     if (owner !== el) owner?.removeAttribute("aria-describedby");
     owner = el;
-    box.hidden = false;
+    open(true);
     if (!fill()) return hide();
     el.setAttribute("aria-describedby", box.id);
     place(at);

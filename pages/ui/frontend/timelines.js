@@ -191,19 +191,15 @@ function describe(s) {
   for (const c of d.chains ?? []) {
     const hold = before(c.holding, s.hover), best = before(c.argmax, s.hover);
     const changes = before(c.changes, s.hover), tau = before(c.tau, s.hover);
-    const lead = d.chains.length > 1 ? `${c.title ?? c.id}: ` : "";
-    lines.push(
-      lead +
-        [
-          hold && `holding ${hold[1] > 0.999 && hold[1] < 1 ? "1 - " + (1 - hold[1]).toExponential(1) : hold[1].toFixed(3)}`,
-          hold?.[2] != null && `expected stay ${count(hold[2])} steps`,
-          best && `first choice ${best[1]} of ${d.n}`,
-          changes && `${Number(changes[1].toFixed(1))} changes per sweep`,
-          tau && `tau ${tauText(tau[1])}`,
-        ]
-          .filter(Boolean)
-          .join(", "),
-    );
+    const figures = [
+      hold && `holding ${hold[1] > 0.999 && hold[1] < 1 ? "1 - " + (1 - hold[1]).toExponential(1) : hold[1].toFixed(3)}`,
+      hold?.[2] != null && `expected stay ${count(hold[2])} steps`,
+      best && `first choice ${best[1]} of ${d.n}`,
+      changes && `${Number(changes[1].toFixed(1))} changes per sweep`,
+      tau && `tau ${tauText(tau[1])}`,
+    ].filter(Boolean);
+    if (d.chains.length > 1) lines.push(`${c.title ?? c.id}: ${figures.join(", ")}`);
+    else lines.push(...figures);
   }
   lines.push("click: go to this step");
   return lines;
