@@ -92,7 +92,7 @@ class Chain:
             model=str(getattr(conditionals, "name", type(conditionals).__name__)),
             model_hash=str(getattr(conditionals, "model_hash", "")),
             start=tuple(int(i) for i in start),
-            start_text=start_text,
+            start_text=start_text.encode("utf-8", "replace").decode("utf-8"),
             seed=check_seed(seed),
             chain=check_seed(chain),
             shape=self.shape.as_dict(),
@@ -101,11 +101,13 @@ class Chain:
         )
         self.record = RunRecord(self.header)
         self.tau, self.schedule, self._schedule_start = check_tau(tau), schedule or Schedule(), 0
-        self.locked = frozenset(locked)
+        self.locked = frozenset(int(p) for p in locked)
         self._state = ChainState(torch.tensor([self.header.start]), torch.zeros(1, dtype=torch.int64))
         self._stream = UniformStream(self.header.seed, self.header.chain)
         self._own_steps = self._by_hand = 0
         self.record.event("settings", tau=self.tau, schedule=self.schedule.kind, sweeps=self.schedule.sweeps)
+        for position in self.locked:
+            self._check(position)
         if self.locked:
             self.record.event("locks", positions=sorted(self.locked))
 
@@ -256,10 +258,12 @@ class Chain:
             position: 0-based.
             step: which state to look at; the present one if None.
             top: how many of the most likely tokens to list.
+
+        Raises:
+            UserError: no such position or step.
         """
         self._check(position)
-        state = self.record.state_at(self.steps if step is None else step)
-        tau = self.tau_now if step is None or step == self.steps else self.record.entries[step].tau
+        state, tau = self._at(step)
         logits = self.conditionals(torch.from_numpy(state)[None], torch.tensor([position])).cpu()
         both = log_conditional(logits.expand(2, -1), torch.tensor([tau, 1.0], dtype=torch.float64)).exp()
         order = torch.sort(logits[0], descending=True, stable=True).indices
@@ -288,11 +292,18 @@ class Chain:
         """Whole-state figures of the state after ``step`` entries (default: now), kept in the record with that step."""
         at = self.steps if step is None else step
         free = self.free
-        tau = self.tau_now if at == self.steps else self.record.entries[at].tau
-        figures = profile(self.conditionals, torch.from_numpy(self.record.state_at(at)), tau, free)
+        state, tau = self._at(at)
+        figures = profile(self.conditionals, torch.from_numpy(state), tau, free)
         found = verdict(figures, len(free), self._recent(at))
         self.record.keep_profile({**figures.summary(at), "trap": found.kind})
         return figures, found
+
+    def _at(self, step: int | None) -> tuple[np.ndarray, float]:
+        """State after ``step`` entries and the temperature of the step that follows it."""
+        at = self.steps if step is None else step
+        if not 0 <= at <= self.steps:
+            raise UserError(f"There is no step {at} in this run.")
+        return self.record.state_at(at), self.tau_now if at == self.steps else self.record.entries[at].tau
 
     def _recent(self, step: int) -> np.ndarray | None:
         window = WINDOW_SWEEPS * self.sweep_length

@@ -64,14 +64,16 @@ def _chain(arguments: argparse.Namespace) -> int:
     try:
         _run(chain, model, arguments)
     finally:  # an interrupted run is kept as far as it came
-        if out is not None and chain.steps:
+        if out is not None:
             _write(out, chain, model)
     return 0
 
 
 def _run(chain: Chain, model: MaskedLM, arguments: argparse.Namespace) -> None:
     total = round(arguments.sweeps * chain.sweep_length)
-    print(_line(chain, model, *chain.look()))
+    first = chain.look()
+    if not arguments.quiet or total == 0:
+        print(_line(chain, model, *first))
     while chain.steps < total:
         chain.advance(min(chain.sweep_length, total - chain.steps))
         figures, found = chain.look()

@@ -141,7 +141,7 @@ def verdict(
         return Verdict("perfect", "margins", skipped)
     if figures.holding >= hold:
         return Verdict("approximate", "holding", skipped)
-    if recent is not None and confined(recent, max(1.0, recent.shape[1] / 8)):
+    if recent is not None and confined(recent, max(1.0, free / 8)):
         return Verdict("approximate", "window", skipped)
     return Verdict("wandering", "none", skipped)
 
@@ -149,7 +149,7 @@ def verdict(
 def confined(states: Int64[np.ndarray, "k n"], radius: float) -> bool:
     """True if some visited state has all the others within Hamming distance ``radius``."""
     distinct = np.unique(states, axis=0)
-    if len(distinct) > 512:  # a ball of radius n/8 is left long before
+    # Every other state lies within twice the radius of the first, or no centre can exist.
+    if ((distinct != distinct[0]).sum(axis=1) > 2 * radius).any():
         return False
-    distance = (distinct[:, None, :] != distinct[None, :, :]).sum(axis=2)
-    return bool((distance.max(axis=1) <= radius).any())
+    return any(bool(((distinct != centre).sum(axis=1) <= radius).all()) for centre in distinct)

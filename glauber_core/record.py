@@ -15,6 +15,7 @@ import numpy as np
 from jaxtyping import Int64
 
 from glauber_core.errors import UserError
+from glauber_core.streams import MAX_SEED
 
 FORMAT, VERSION = "glauber-run", 1
 KINDS = ("step", "resample", "edit")
@@ -160,7 +161,7 @@ class RunRecord:
 
     @classmethod
     def from_dict(cls, data: Any) -> RunRecord:
-        """The inverse of ``to_dict``.
+        """The inverse of ``to_dict``; every field is checked.
 
         Raises:
             UserError: not a run record of this version, or one whose steps do not follow from each other.
@@ -168,25 +169,65 @@ class RunRecord:
         try:
             if data["format"] != FORMAT or data["version"] != VERSION:
                 raise UserError("This file is not a run of this version of Glauber Explorer.")
-            head = dict(data["header"])
-            head["start"] = tuple(int(i) for i in head["start"])
-            record = cls(RunHeader(**head), events=list(data["events"]), profiles=list(data["profiles"]))
+            record = cls(_header(data["header"]))
             state = list(record.header.start)
             for k, row in enumerate(data["steps"], start=1):
-                number, kind, position, old, new, *floats = row
-                values = [math.nan if x is None else float(x) for x in floats]
-                entry = Entry(str(kind), int(position), int(old), int(new), *values)
-                if number != k or kind not in KINDS or not 0 <= entry.position < len(state):
+                number, kind, *rest = row
+                position, old, new = (_whole(value) for value in rest[:3])
+                log_prob, tau, entropy, margin = (_real(value) for value in rest[3:])
+                if number != k or kind not in KINDS or not 0 <= position < len(state):
                     raise UserError("This run file is damaged: its steps are out of order.")
-                if state[entry.position] != entry.old:
+                if state[position] != old or math.isnan(tau) or tau < 0:
                     raise UserError(f"This run file is damaged: step {k} does not follow from the one before.")
-                state[entry.position] = entry.new
-                record.append(entry)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            if isinstance(error, UserError):
-                raise
+                state[position] = new
+                record.append(Entry(kind, position, old, new, log_prob, tau, entropy, margin))
+            record.events = [_stamped(event, len(record)) | {"kind": str(event["kind"])} for event in data["events"]]
+            for figures in data["profiles"]:
+                numbers = {name: _real(figures[name]) for name in ("tau", "log_exit", "holding", "min_margin")}
+                counts = {name: _whole(figures[name]) for name in ("argmax", "defined")}
+                record.keep_profile(_stamped(figures, len(record)) | numbers | counts | {"trap": str(figures["trap"])})
+        except UserError:
+            raise
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
             raise UserError("This file is not a run record of Glauber Explorer.") from None
         return record
+
+
+def _header(data: Any) -> RunHeader:
+    parent = data["parent"]
+    texts = {name: data[name] for name in ("model", "model_hash", "start_text")}
+    versions, shape = data["versions"], data["shape"]
+    if not all(isinstance(value, str) for value in [*texts.values(), *versions.values(), *versions, *shape]):
+        raise TypeError("header")
+    if not all(isinstance(value, (str, int)) for value in shape.values()) or not data["start"]:
+        raise TypeError("header")
+    return RunHeader(
+        **texts,
+        start=tuple(_whole(token) for token in data["start"]),
+        seed=_whole(data["seed"], MAX_SEED),
+        chain=_whole(data["chain"], MAX_SEED),
+        shape=dict(shape),
+        versions=dict(versions),
+        parent=None if parent is None else {name: _whole(parent[name], MAX_SEED) for name in ("seed", "chain", "step")},
+    )
+
+
+def _whole(value: Any, top: int = 2**31 - 1) -> int:
+    if type(value) is not int or not 0 <= value <= top:
+        raise ValueError("whole number")
+    return value
+
+
+def _real(value: Any) -> float:
+    if value is None:
+        return math.nan
+    if type(value) not in (int, float) and value not in ("inf", "-inf"):
+        raise ValueError("number")
+    return float(value)
+
+
+def _stamped(data: Any, steps: int) -> dict[str, Any]:
+    return {**data, "step": _whole(data["step"], steps)}
 
 
 def _plain(value: Any) -> Any:

@@ -69,6 +69,8 @@ def run(
     taus = [check_tau(t) for t in (tau if isinstance(tau, Sequence) else [tau] * count)]
     if len(ids) != count or len(taus) != count:
         raise UserError(f"There are {count} chains; give one chain id and one temperature for each.")
+    if count == 0:
+        raise UserError("There is no chain to run.")
     if steps < 0:
         raise UserError("The number of steps cannot be negative.")
     free = torch.tensor([i for i in range(n) if i not in set(locked)], dtype=torch.int64)

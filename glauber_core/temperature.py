@@ -6,6 +6,7 @@ tau divides the logits: ``p_i^tau(. | x_-i) = softmax(l_i / tau)``. tau = 0 is t
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import dataclass
 
 from glauber_core.errors import UserError
@@ -52,7 +53,7 @@ class Schedule:
 
     def tau(self, target: float, sweep: float) -> float:
         """Temperature at ``sweep`` sweeps after the start, ending at ``target``."""
-        hot = max(HOT, 2 * target)
+        hot = max(HOT, min(2 * target, sys.float_info.max))
         progress = min(max(sweep / self.sweeps, 0.0), 1.0)
         if self.kind == "constant" or progress >= 1.0:
             return target

@@ -39,7 +39,16 @@ class Turns:
                 return
             turn = threading.Event()
             self._queues[0 if getattr(_local, "urgent", False) else 1].append(turn)
-        turn.wait()
+        try:
+            turn.wait()
+        except BaseException:  # interrupted while waiting: pass on a turn that may have come meanwhile
+            with self._mutex:
+                for queue in self._queues:
+                    if turn in queue:
+                        queue.remove(turn)
+                        raise
+            self.__exit__()
+            raise
 
     def __exit__(self, *exc: object) -> None:
         with self._mutex:

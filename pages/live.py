@@ -37,8 +37,7 @@ def open_session() -> LiveSession:
     return live
 
 
-def page() -> None:
-    live = open_session()
+def page(live: LiveSession) -> None:
     style.apply()
     live.arrived()
     with st.container(key="page"):
@@ -59,4 +58,6 @@ def page() -> None:
     address.write(live.address)
 
 
-page()
+visitor = open_session()
+with visitor.lock:
+    page(visitor)

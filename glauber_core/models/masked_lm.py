@@ -44,10 +44,10 @@ class MaskedLM:
     """
 
     def __init__(self, source: Source, device: str = "cpu", dtype: torch.dtype = torch.float32) -> None:
-        self.name, self.model_hash, self.device, self.dtype = source.name, source.sha256, torch.device(device), dtype
+        self.name, self.model_hash, self.device, self.dtype = source.name, source.sha256, _device(device), dtype
         self._turns = Turns()
         self._rows: Tensor | None = None
-        self._model = _load_network(source).to(dtype).to(self.device).eval()
+        self._model = _placed(_load_network(source), self.device, dtype).eval()
         self._model.requires_grad_(False)
         self.vocabulary = _load_vocabulary(source, self._model)
         self.vocab_size = self.vocabulary.size
@@ -74,6 +74,8 @@ class MaskedLM:
         count, n = states.shape
         start = len(vocabulary.prefix)
         used = start + n + len(vocabulary.suffix)
+        if used > self._reach:
+            raise UserError(f"That is {n:,} tokens; {self.name} reads at most {vocabulary.limit:,}.")
         length = padded_length(used, self._reach)
         ids = torch.zeros((count, length), dtype=torch.int64)
         if vocabulary.prefix:
@@ -146,6 +148,20 @@ class MaskedLM:
                 packed.unpack(replaced)
 
 
+def _device(name: str) -> torch.device:
+    try:
+        return torch.device(name)
+    except RuntimeError:
+        raise UserError(f"There is no device called {name!r}; use cpu, or cuda for an NVIDIA GPU.") from None
+
+
+def _placed(network: Any, device: torch.device, dtype: torch.dtype) -> Any:
+    try:
+        return network.to(dtype).to(device)
+    except (RuntimeError, AssertionError, NotImplementedError):
+        raise UserError(f"The device {device} is not available to PyTorch here; use cpu.") from None
+
+
 def _load_network(source: Source) -> Any:
     from transformers import AutoModelForMaskedLM
     from transformers.utils import logging
@@ -162,9 +178,13 @@ def _load_network(source: Source) -> Any:
             attn_implementation="sdpa",
             output_loading_info=True,
         )
-    except (ValueError, KeyError, OSError, RuntimeError, ImportError) as error:
+    except Exception as error:  # the files are a stranger's: any fault in them must end in one sentence
         reason = str(error).strip().splitlines()[0][:200] if str(error).strip() else type(error).__name__
         raise UserError(f"{source.name} cannot be loaded as a masked language model: {reason}") from None
+    if getattr(network.config, "is_decoder", False):
+        raise UserError(f"{source.name} is a causal language model: it predicts from the left alone.")
+    if report["mismatched_keys"]:
+        raise UserError(f"The weights of {source.name} do not have the sizes that its config.json gives.")
     missing = sorted(report["missing_keys"])
     if missing:
         raise UserError(
@@ -178,10 +198,10 @@ def _load_vocabulary(source: Source, network: Any) -> Vocabulary:
 
     try:
         fast = AutoTokenizer.from_pretrained(source.folder, local_files_only=True, trust_remote_code=False)
-    except (ValueError, KeyError, OSError, RuntimeError, ImportError) as error:
+    except Exception as error:  # as above
         raise UserError(f"{source.name} has no tokenizer that can be loaded ({type(error).__name__}).") from None
     backend = getattr(fast, "backend_tokenizer", None)
-    if not isinstance(backend, Tokenizer):
+    if not isinstance(backend, Tokenizer) or backend.get_vocab_size() <= len(fast.all_special_ids):
         raise UserError(f"{source.name} has no fast tokenizer (tokenizer.json); it cannot be used.")
     if fast.mask_token_id is None:
         raise UserError(f"{source.name} has no mask token, so it is not a masked language model.")

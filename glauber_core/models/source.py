@@ -26,7 +26,8 @@ _SHORT = {
     "roberta-base": "FacebookAI/roberta-base",
     "ModernBERT-base": "answerdotai/ModernBERT-base",
 }
-_HUB_ID = re.compile(r"^[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}$")
+_NAME = r"[A-Za-z0-9_](?:[A-Za-z0-9_.-]{0,94}[A-Za-z0-9_])?"
+_HUB_ID = re.compile(f"{_NAME}/{_NAME}")
 _FILES = ["config.json", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "vocab.txt"]
 _FILES += ["vocab.json", "merges.txt", "added_tokens.json", "model.safetensors", "model.safetensors.index.json"]
 _FILES += ["model-?????-of-?????.safetensors", "spiece.model", "sentencepiece.bpe.model"]
@@ -54,8 +55,9 @@ def canonical_name(name: str) -> str:
 
 
 def is_hub_id(name: str) -> bool:
-    """True for ``owner/model``; nothing with ``..``, a leading slash or white space passes."""
-    return bool(_HUB_ID.match(name)) and ".." not in name
+    """True for ``owner/model`` as the hub spells it; nothing with ``..``, ``--``, ``.git`` or white space passes."""
+    clean = bool(_HUB_ID.fullmatch(name)) and ".." not in name and "--" not in name
+    return clean and len(name) <= 96 and not name.endswith(".git")
 
 
 def locate(name: str) -> Source:
@@ -77,10 +79,11 @@ def locate(name: str) -> Source:
         if manifest["sha256"] != source.sha256:
             raise UserError(f"The built-in model {name} is damaged: its SHA-256 does not match; reinstall the package.")
         return source
-    path = Path(name).expanduser()
+    path = Path(name)
     try:
+        path = path.expanduser()
         is_folder = path.is_dir()
-    except (OSError, ValueError):  # a name too long for the file system, or with a NUL byte
+    except (OSError, ValueError, RuntimeError):  # too long for the file system, a NUL byte, or no such user's home
         is_folder = False
     if is_folder:
         if not (path / "config.json").is_file():
@@ -94,17 +97,22 @@ def locate(name: str) -> Source:
 
 def _from_hub(name: str) -> Path:
     from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError, RepositoryNotFoundError
+    from huggingface_hub.errors import (
+        HfHubHTTPError,
+        HFValidationError,
+        LocalEntryNotFoundError,
+        RepositoryNotFoundError,
+    )
 
     try:
         folder = Path(snapshot_download(name, allow_patterns=_FILES, local_files_only=True))
         if list(folder.glob("*.safetensors")) and (folder / "config.json").is_file():
             return folder
-    except LocalEntryNotFoundError:
+    except (LocalEntryNotFoundError, HFValidationError):
         pass
     try:
         return Path(snapshot_download(name, allow_patterns=_FILES, etag_timeout=5))
-    except RepositoryNotFoundError:
+    except (RepositoryNotFoundError, HFValidationError):
         raise UserError(f"The hub has no public model {name}; check the spelling.") from None
     except (LocalEntryNotFoundError, HfHubHTTPError, OSError, RuntimeError) as error:
         if isinstance(error, OSError) and getattr(error, "errno", None) == 28:

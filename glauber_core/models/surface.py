@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 from tokenizers import Tokenizer
 
+_UNSEEN = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs")
+
 
 class Surface(NamedTuple):
     """Attributes:
@@ -27,7 +29,7 @@ def visible(text: str) -> str:
             out.append("⏎")
         elif char == "\t":
             out.append("⇥")
-        elif char != " " and unicodedata.category(char) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"):
+        elif char != " " and unicodedata.category(char) in _UNSEEN:
             out.append(f"⟨{ord(char):04x}⟩")
         else:
             out.append(char)

@@ -6,6 +6,7 @@ and is never tokenised again.
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass, field
 
@@ -19,7 +20,8 @@ from glauber_core.models.surface import Surface, join, spelling, surface
 
 MAX_CHARACTERS = 20_000
 _MASKS = re.compile(r"\s*(\[MASK\]|<mask>)")
-_UNUSED = re.compile(r"^(\[unused\d+\]|<unused\d+>|unused\d+|madeupword\d+)$", re.IGNORECASE)
+# Unused entries, and stand-ins of a training set for private data (ModernBERT's |||EMAIL_ADDRESS|||).
+_BARRED = re.compile(r"^(\[unused\d+\]|<unused\d+>|unused\d+|madeupword\d+|\|\|\|\w+\|\|\|)$", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,14 @@ class Encoded:
 
     ids: tuple[int, ...]
     notes: tuple[str, ...] = field(default=())
+
+
+def _with_barred_special(tokenizer: Tokenizer) -> str:
+    """The tokenizer's JSON; added tokens that are never sampled are marked special, so that typing one is mere text."""
+    data = json.loads(tokenizer.to_str())
+    for added in data["added_tokens"]:
+        added["special"] = bool(added["special"] or _BARRED.match(added["content"]))
+    return json.dumps(data)
 
 
 class Vocabulary:
@@ -54,7 +64,7 @@ class Vocabulary:
         special_ids: set[int],
         limit: int,
     ) -> None:
-        self._tokenizer = Tokenizer.from_str(tokenizer.to_str())
+        self._tokenizer = Tokenizer.from_str(_with_barred_special(tokenizer))
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
         self.size, self.limit = size, limit
@@ -68,7 +78,7 @@ class Vocabulary:
         self._surfaces = [
             surface(raw[i], style, i in special) if i in raw else Surface(f"⟨id {i}⟩", False) for i in range(size)
         ]
-        banned = special | {i for i, t in raw.items() if _UNUSED.match(t)}
+        banned = special | {i for i, t in raw.items() if _BARRED.match(t)}
         self.allowed: Bool[Tensor, " V"] = torch.tensor([i in raw and i not in banned for i in range(size)])
         if not bool(self.allowed.any()):
             raise UserError("This model's vocabulary holds no word that could be sampled.")

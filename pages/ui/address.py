@@ -13,6 +13,7 @@ from glauber_core.temperature import check_tau
 
 MAX_TEXT = 300
 MAX_TAU = 1000.0
+MAX_SEED = 2**53 - 1  # what a browser's number field holds exactly
 COLORS = ("age", "probability", "entropy", "margin", "none")
 
 
@@ -53,9 +54,12 @@ def parse(params: dict[str, str], base: Address) -> tuple[Address, list[str]]:
             notices.append("The link's sentence is empty or too long; using a starter.")
     if "seed" in params:
         try:
-            found = replace(found, seed=check_seed(int(params["seed"])))
+            seed = check_seed(int(params["seed"]))
+            if seed > MAX_SEED:
+                raise UserError("too large")
+            found = replace(found, seed=seed)
         except (ValueError, UserError):
-            notices.append(f"The link's seed is not a whole number from 0 up; using {base.seed}.")
+            notices.append(f"The link's seed is not a whole number from 0 to {MAX_SEED}; using {base.seed}.")
     if "tau" in params:
         try:
             tau = check_tau(params["tau"])
@@ -72,15 +76,19 @@ def parse(params: dict[str, str], base: Address) -> tuple[Address, list[str]]:
     return found, notices
 
 
+def fields(address: Address) -> dict[str, str]:
+    """The parameters of a link; the temperature is written so that it reads back as the same number."""
+    found = {"model": address.model, "seed": str(address.seed), "tau": _number(address.tau), "color": address.color}
+    return found | ({"text": address.text} if len(address.text) <= MAX_TEXT else {})
+
+
+def _number(tau: float) -> str:
+    short = f"{tau:g}"
+    return short if float(short) == tau else repr(tau)
+
+
 def write(address: Address) -> None:
     """Put the address into the browser's bar; unchanged values cause no traffic, unknown parameters go."""
-    wanted = {
-        "model": address.model,
-        "seed": str(address.seed),
-        "tau": f"{address.tau:g}",
-        "color": address.color,
-    }
-    if len(address.text) <= MAX_TEXT:
-        wanted["text"] = address.text
+    wanted = fields(address)
     if dict(st.query_params) != wanted:
         st.query_params.from_dict(wanted)

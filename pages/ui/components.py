@@ -1,4 +1,4 @@
-"""The four browser components of the live page: temperature, token strips, conditional, timelines.
+"""The browser components of the live page: temperature, token strips, conditional, time line scrubber, timelines.
 
 Each is drawn in the browser from the data of the latest run and changed in place. Text goes in as text, never as HTML.
 The wrappers pass data on; what comes back is whatever the browser sent, so callers check it.
@@ -29,6 +29,7 @@ def _component(name: str) -> Any:
 _TAU_CONTROL = _component("tau_control")
 _STAGE = _component("stage")
 _CONDITIONAL_PANEL = _component("conditional_panel")
+_SCRUBBER = _component("scrubber")
 _TIMELINES = _component("timelines")
 
 
@@ -102,6 +103,25 @@ def conditional_panel(data: Mapping[str, Any], *, key: str, on_choose_change: Ca
         A result whose ``choose`` is ``{"id": token id}`` or None.
     """
     return _CONDITIONAL_PANEL(key=key, data=dict(data), on_choose_change=on_choose_change or _nothing)
+
+
+def scrubber(
+    cursor: int, head: int, note: str, *, key: str, disabled: bool = False, on_seek_change: Callable[[], None]
+) -> Any:
+    """A slider over the steps of a run. Streamlit's own carries an old place over when its length changes.
+
+    Args:
+        cursor, head: the step shown and the last one computed.
+        note: a few words at the right.
+        key: key of the component.
+        disabled: show it without letting it be moved.
+        on_seek_change: called when it is moved, with ``st.session_state[key].seek`` set.
+
+    Returns:
+        A result whose ``seek`` is ``{"step": number}`` or None.
+    """
+    data = {"cursor": cursor, "head": head, "note": note, "disabled": disabled}
+    return _SCRUBBER(key=key, data=data, on_seek_change=on_seek_change)
 
 
 def timelines(data: Mapping[str, Any], *, key: str, on_seek_change: Callable[[], None] | None = None) -> Any:

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from urllib.parse import urlencode
 
 import streamlit as st
 
-from glauber_core.errors import UserError
 from glauber_core.models.source import SUGGESTED
 from glauber_core.starters import STARTERS
 from glauber_core.temperature import SCHEDULES
-from pages.ui.address import COLORS, MAX_TEXT
+from pages.ui.address import COLORS, MAX_SEED, MAX_TAU, MAX_TEXT, fields
 from pages.ui.components import tau_control
 from pages.ui.live_session import LiveSession
+from pages.ui.player import MAX_CHAINS
 from pages.ui.resources import models
 
-MAX_SEED = 2**53 - 1  # what a browser's number field holds exactly
 SPEEDS: dict[str, float | None] = {
     "1 step a second": 1.0,
     "3 steps a second": 3.0,
@@ -149,13 +149,15 @@ def transport(live: LiveSession) -> None:
         live.set_tau(tau_control(live.address.tau, key="tau", rev=live.rev))
     with buttons, st.container(horizontal=True, key="transport", vertical_alignment="center"):
         label, icon = ("pause", ":material/pause:") if player.playing else ("play", ":material/play_arrow:")
-        st.button(label, icon=icon, type="primary", on_click=_toggle, args=(live,), key="play", width=120)
-        st.button("step", on_click=_move, args=(live, 1), key="step", disabled=player.playing)
+        st.button(
+            label, icon=icon, type="primary", on_click=live.run, args=(not player.playing,), key="play", width=120
+        )
+        st.button("step", on_click=live.move, args=(1,), key="step", disabled=player.playing)
         sweep = player.tracks[0].chain.sweep_length
         st.button(
             "sweep",
-            on_click=_move,
-            args=(live, sweep),
+            on_click=live.move,
+            args=(sweep,),
             key="sweep",
             disabled=player.playing,
             help=f"As many steps as there are free words: {sweep}.",
@@ -183,29 +185,7 @@ def transport(live: LiveSession) -> None:
 
 
 def _query(live: LiveSession) -> str:
-    from urllib.parse import urlencode
-
-    a = live.address
-    fields = {"model": a.model, "seed": a.seed, "tau": f"{a.tau:g}", "color": a.color}
-    if len(a.text) <= MAX_TEXT:
-        fields["text"] = a.text
-    return f"{(st.context.url or '').split('?')[0]}?{urlencode(fields)}"
-
-
-def _toggle(live: LiveSession) -> None:
-    live.error = ""
-    if live.player.playing:
-        live.player.pause()
-    else:
-        live.player.play()
-
-
-def _move(live: LiveSession, steps: int) -> None:
-    live.error = ""
-    try:
-        live.player.move(steps)
-    except UserError as error:
-        live.error = str(error)
+    return f"{(st.context.url or '').split('?')[0]}?{urlencode(fields(live.address))}"
 
 
 def _compare(live: LiveSession) -> None:
@@ -213,14 +193,13 @@ def _compare(live: LiveSession) -> None:
     what = st.segmented_control("differ in", ["temperature", "seed"], default="temperature", key="differ")
     taus = {0: 0.3, 1: 1.0, 2: 2.0, 3: 4.0}
     count = len(live.player.tracks)
+    full = count >= MAX_CHAINS
     if what == "seed":
-        value = st.number_input("its seed", 0, MAX_SEED, live.address.seed + count, 1, key=f"other_seed_{count}")
-        st.button("add chain", on_click=live.compare, args=(None, value), key="add_seed", disabled=count >= 4)
+        seed = st.number_input("its seed", 0, MAX_SEED, live.address.seed + count, 1, key=f"other_seed_{count}")
+        st.button("add chain", on_click=live.compare, args=(None, seed), key="add_seed", disabled=full)
     else:
-        value = st.number_input("its temperature", 0.0, 1000.0, taus.get(count, 1.0), 0.1, key=f"other_tau_{count}")
-        st.button(
-            "add chain", on_click=live.compare, args=(value, live.address.seed), key="add_tau", disabled=count >= 4
-        )
+        tau = st.number_input("its temperature", 0.0, MAX_TAU, taus.get(count, 1.0), 0.1, key=f"other_tau_{count}")
+        st.button("add chain", on_click=live.compare, args=(tau, live.address.seed), key="add_tau", disabled=full)
     for track in live.player.tracks[1:]:
         own = live.own_tau.get(track.name)
         detail = f"seed {track.chain.header.seed}" + (f", temperature {own:g}" if own is not None else "")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 import streamlit as st
 
-from glauber_core.errors import UserError
 from glauber_core.turns import urgent
 from pages.ui import frames
-from pages.ui.components import conditional_panel, stage, timelines
+from pages.ui.components import conditional_panel, scrubber, stage, timelines
 from pages.ui.live_session import LiveSession
 
 LOG_ROWS = 500
@@ -15,25 +16,20 @@ LOG_ROWS = 500
 
 def moving(live: LiveSession, beat: float) -> None:
     """Strips, badge, conditional and timelines; redrawn every ``beat`` seconds while playing."""
-    player = live.player
 
-    @st.fragment(run_every=beat if player.playing else None)
+    @st.fragment(run_every=beat if live.player.playing else None)
     def draw() -> None:
-        if player.playing:
-            try:
-                player.tick(beat)
-            except UserError as error:
-                live.error = str(error)
-                player.pause()
+        with live.lock:
+            if not live.tick(beat):
                 st.rerun(scope="app")
-        _strip(live, beat)
-        left, right = st.columns(2, gap="medium")
-        with left:
-            _hands(live)
-            _conditional(live)
-        with right:
-            _time(live)
-            timelines(frames.timelines(player), key="timelines", on_seek_change=lambda: _seek(live))
+            _strip(live, beat)
+            left, right = st.columns(2, gap="medium")
+            with left:
+                _hands(live)
+                _conditional(live)
+            with right:
+                _time(live)
+                timelines(frames.timelines(live.player), key="timelines", on_seek_change=lambda: _seek(live))
 
     draw()
 
@@ -49,17 +45,14 @@ def _strip(live: LiveSession, beat: float) -> None:
 def _pick(live: LiveSession) -> None:
     picked = st.session_state["stage"].pick
     if isinstance(picked, dict):
-        name, position = picked.get("chain"), picked.get("pos")
-        if isinstance(name, str) and isinstance(position, int):
-            live.selected = None if live.selected == (name, position) else (name, position)
+        live.pick(picked.get("chain"), picked.get("pos"))
 
 
 def _seek(live: LiveSession) -> None:
     wanted = st.session_state["timelines"].seek
     sweep = wanted.get("sweep") if isinstance(wanted, dict) else None
-    if isinstance(sweep, (int, float)) and 0 <= sweep < 1e9:
-        live.player.seek(round(sweep * live.player.tracks[0].chain.sweep_length))
-        live.player.look()
+    if isinstance(sweep, (int, float)) and math.isfinite(sweep):
+        live.seek(round(sweep * live.player.tracks[0].chain.sweep_length))
 
 
 def _hands(live: LiveSession) -> None:
@@ -98,42 +91,40 @@ def _hands(live: LiveSession) -> None:
 def _time(live: LiveSession) -> None:
     """Where on the run the screen stands, and how fast it moves; the room is always there."""
     player = live.player
+    note = "" if player.live else "an earlier sentence"
+    if player.playing and player.rate is not None:
+        wanted = "" if player.speed is None else f" of {player.speed:g} wanted"
+        note = f"{player.rate:.1f} steps a second{wanted}"
+
     with st.container(key="time", horizontal=True, vertical_alignment="bottom"):
-        _scrub(live)
+        scrubber(
+            player.cursor,
+            player.head,
+            note,
+            key="scrubber",
+            disabled=player.playing or player.head == 0,
+            on_seek_change=lambda: _scrub(live),
+        )
+        st.button(
+            "latest",
+            key="latest",
+            on_click=live.seek,
+            args=(player.head,),
+            disabled=player.playing or player.live,
+            help="Back to the last step computed.",
+        )
         st.button(
             "branch",
             key="branch",
             on_click=live.branch,
             help="A new chain from the sentence on the screen, with fresh random numbers; the old one stays.",
         )
-    if player.playing and player.rate is not None:
-        wanted = "" if player.speed is None else f" of {player.speed:g} wanted"
-        st.caption(f"{player.rate:.1f} steps a second{wanted}")
-    else:
-        st.caption(f"step {player.cursor:,} of {player.head:,}" + ("" if player.live else ", an earlier sentence"))
 
 
 def _scrub(live: LiveSession) -> None:
-    player = live.player
-    if player.playing or player.head == 0:
-        st.slider(
-            "step", 0, max(player.head, 1), player.cursor, key="scrub_idle", disabled=True, help="Pause to rewind."
-        )
-        st.button("latest", key="latest_idle", disabled=True)
-        return
-    key = f"scrub_{player.epoch}_{player.head}"
-
-    def go() -> None:
-        player.seek(int(st.session_state[key]))
-        player.look()
-
-    def latest() -> None:
-        player.seek(player.head)
-        player.look()
-
-    # A key of its own for each length: the slider then starts at the cursor instead of keeping an older place.
-    st.slider("step", 0, player.head, player.cursor, key=key, on_change=go, help="Look at any earlier step.")
-    st.button("latest", key="latest", on_click=latest, disabled=player.live, help="Back to the last step computed.")
+    wanted = st.session_state["scrubber"].seek
+    if isinstance(wanted, dict) and not live.player.playing:
+        live.seek(wanted.get("step"))
 
 
 def _conditional(live: LiveSession) -> None:

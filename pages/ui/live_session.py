@@ -1,9 +1,17 @@
-"""What one visitor of the live page has: model, sentence, player, selection. Widgets call it; it draws nothing."""
+"""What one visitor of the live page has: model, sentence, player, selection. Widgets call it; it draws nothing.
+
+Streamlit may run a click's script while the timer's is still at work, in another thread of the same session: everything
+that changes the session holds its lock.
+"""
 
 from __future__ import annotations
 
+import functools
+import threading
+from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from glauber_core.chain import Chain
 from glauber_core.errors import UserError
@@ -16,6 +24,19 @@ from pages.ui.address import MAX_TAU, Address
 from pages.ui.player import Player, Track
 
 MAX_TOKENS = 128
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def alone(method: Callable[Concatenate[LiveSession, P], R]) -> Callable[Concatenate[LiveSession, P], R]:
+    """Run a method while no other thread of the session runs one."""
+
+    @functools.wraps(method)
+    def locked(self: LiveSession, *args: P.args, **kwargs: P.kwargs) -> R:
+        with self.lock:
+            return method(self, *args, **kwargs)
+
+    return locked
 
 
 @dataclass
@@ -31,6 +52,7 @@ class LiveSession:
     schedule: the temperature programme, the same for all chains.
     pending: a model being fetched, with its name.
     rev: grows when the slider must take a new value from here.
+    lock: held by whatever changes or draws the session; re-entrant.
     """
 
     model: MaskedLM
@@ -43,9 +65,11 @@ class LiveSession:
     schedule: Schedule = field(default_factory=Schedule)
     pending: tuple[str, Future[MaskedLM]] | None = None
     rev: int = 0
+    lock: Any = field(default_factory=threading.RLock, repr=False, compare=False)
 
     # -- the sentence ---------------------------------------------------------------------------------------------
 
+    @alone
     def restart(self, address: Address) -> bool:
         """Begin anew from the address's sentence; on bad input everything stays as it was and ``error`` says why."""
         try:
@@ -54,16 +78,17 @@ class LiveSession:
         except UserError as error:
             self.error = str(error)
             return False
-        self._adopt(Player([Track(chain, 0, "A")], speed=self.player.speed, epoch=self.player.epoch))
+        self.player = Player([Track(chain, 0, "A")], speed=self.player.speed, epoch=self.player.epoch)
         self.address, self.notes, self.error, self.selected = address, encoded.notes, "", None
         self.own_tau = {}
         return True
 
+    @alone
     def reset(self) -> None:
         """Back to step 0 of the same sentence, seed and locks, one chain."""
         first = self.player.tracks[0].chain
         chain = self._chain(first.header.start, self.address, first.locked)
-        self._adopt(Player([Track(chain, 0, "A")], speed=self.player.speed, epoch=self.player.epoch))
+        self.player = Player([Track(chain, 0, "A")], speed=self.player.speed, epoch=self.player.epoch)
         self.own_tau, self.error = {}, ""
         if self.selected and self.selected[0] != "A":
             self.selected = None
@@ -79,16 +104,15 @@ class LiveSession:
             start_text=address.text,
         )
 
-    def _adopt(self, player: Player) -> None:
-        self.player = player
-
     # -- the model ------------------------------------------------------------------------------------------------
 
+    @alone
     def want(self, name: str, registry: ModelRegistry) -> None:
         """Ask for another model; the present one stays in use until it is there."""
         self.error = ""
         self.pending = (name, registry.request(name))
 
+    @alone
     def arrived(self) -> bool:
         """Switch to the pending model if it is there, or say why it is not; True if nothing is pending any more."""
         if self.pending is None:
@@ -102,6 +126,9 @@ class LiveSession:
         except UserError as error:
             self.error = f"{error} Still using {self.model.name}."
             return True
+        except Exception as error:  # whatever a foreign model's files make a loader do, the page goes on
+            self.error = f"{name} cannot be loaded ({type(error).__name__}). Still using {self.model.name}."
+            return True
         before = self.model
         self.model = model
         if not self.restart(replace(self.address, model=model.name)):
@@ -111,6 +138,7 @@ class LiveSession:
 
     # -- temperature ----------------------------------------------------------------------------------------------
 
+    @alone
     def set_tau(self, tau: object) -> None:
         """The slider's value; bad ones leave everything as it was and are named in ``error``."""
         try:
@@ -126,11 +154,57 @@ class LiveSession:
             if track.name not in self.own_tau:
                 track.chain.set_tau(value)
 
+    @alone
     def set_schedule(self, kind: str) -> None:
         """Begin a temperature programme in every chain."""
         self.schedule = Schedule(kind)
         for track in self.player.tracks:
             track.chain.set_schedule(self.schedule)
+
+    # -- the clock ------------------------------------------------------------------------------------------------
+
+    @alone
+    def run(self, on: bool) -> None:
+        """Start or stop the clock, as the button said when it was drawn: a click that arrives twice does no harm."""
+        self.error = ""
+        if on:
+            self.player.play()
+        else:
+            self.player.pause()
+
+    @alone
+    def move(self, steps: int) -> None:
+        """A number of steps at once; ``error`` says why it was fewer."""
+        self.error = ""
+        try:
+            self.player.move(steps)
+        except UserError as error:
+            self.error = str(error)
+
+    @alone
+    def tick(self, beat: float) -> bool:
+        """One beat of the timer; False if the clock had to stop, with the reason in ``error``."""
+        if self.player.playing:
+            try:
+                self.player.tick(beat)
+            except UserError as error:
+                self.error = str(error)
+                self.player.pause()
+                return False
+        return True
+
+    @alone
+    def seek(self, step: object) -> None:
+        """Look at an earlier step (or the last one); anything but a number is ignored."""
+        if isinstance(step, (int, float)) and 0 <= step < 1e9:
+            self.player.seek(int(step))
+            self.player.look()
+
+    @alone
+    def pick(self, name: object, position: object) -> None:
+        """Select a word, or let go of the one that is selected."""
+        if isinstance(name, str) and isinstance(position, int):
+            self.selected = None if self.selected == (name, position) else (name, position)
 
     # -- hands on -------------------------------------------------------------------------------------------------
 
@@ -143,6 +217,7 @@ class LiveSession:
         track = next((t for t in self.player.tracks if t.name == name), None)
         return (track, position) if track is not None and 0 <= position < track.chain.n else None
 
+    @alone
     def act(self, what: str, word: str | int = "") -> None:
         """Resample, put, lock or unlock the selected word of the present state; ``error`` says why not.
 
@@ -178,6 +253,7 @@ class LiveSession:
         """True if the screen shows the chain's last state."""
         return track.local(self.player.cursor) == track.chain.steps
 
+    @alone
     def branch(self) -> None:
         """A new chain from the step on the screen, of the selected chain (or the first), with fresh randomness."""
         track = self.target[0] if self.target else self.player.tracks[0]
@@ -185,11 +261,14 @@ class LiveSession:
         try:
             used = {t.chain.header.chain for t in self.player.tracks}
             stream = next(k for k in range(1, len(used) + 2) if k not in used)
-            self.player.add(track.chain.branch(step, stream), track.offset + step)
+            added = self.player.add(track.chain.branch(step, stream), track.offset + step)
+            if track.name in self.own_tau:
+                self.own_tau[added.name] = self.own_tau[track.name]
             self.error = ""
         except UserError as error:
             self.error = str(error)
 
+    @alone
     def compare(self, tau: float | None, seed: object) -> None:
         """A further chain from the same start, with a temperature of its own (None: the slider's) and a seed."""
         try:
@@ -204,6 +283,7 @@ class LiveSession:
         except UserError as error:
             self.error = str(error)
 
+    @alone
     def remove(self, name: str) -> None:
         """Take a compared chain away."""
         self.player.remove(name)

@@ -74,6 +74,7 @@ class Player:
     rate: float | None = None
     block: Block = field(default_factory=lambda: Block(0, []))
     _last: float | None = None
+    _owed: float = 0.0
 
     def __post_init__(self) -> None:
         self.still()
@@ -93,6 +94,7 @@ class Player:
         self.epoch += 1
         self.seq = 0
         self._last = None
+        self._owed = 0.0
         self.block = Block(self.cursor, [[] for _ in self.tracks])
 
     def move(self, steps: int, deadline: float | None = None) -> int:
@@ -146,14 +148,21 @@ class Player:
         clock = time.monotonic() if now is None else now
         elapsed = interval if self._last is None else min(clock - self._last, 4 * interval)
         self._last = clock
-        wanted = 10**6 if self.speed is None else max(1, round(self.speed * elapsed))
+        if self.speed is None:
+            wanted = 10**6
+        else:
+            self._owed += self.speed * elapsed
+            wanted = int(self._owed)
+            self._owed -= wanted
         done = self.move(wanted, time.monotonic() + 0.6 * interval)
         reached = done / max(elapsed, 1e-3)
         self.rate = reached if self.rate is None else 0.7 * self.rate + 0.3 * reached
 
     def play(self) -> None:
-        """Start the clock."""
-        self.playing, self._last, self.rate = True, None, None
+        """Start the clock, unless it runs already."""
+        if self.playing:
+            return
+        self.playing, self._last, self.rate, self._owed = True, None, None, 0.0
 
     def pause(self) -> None:
         """Stop the clock; what was computed stays."""

@@ -167,7 +167,7 @@ def test_rewind_shows_earlier_states_and_branch_leaves_them(live: Page) -> None:
     start = words(live)
     sweep(live)
     end = words(live)
-    thumb = live.get_by_role("slider", name="step")
+    thumb = live.get_by_role("slider", name="step", exact=True)
     thumb.focus()
     thumb.press("Home")
     expect(live.get_by_test_id("strip-0")).to_have_attribute("data-step", "0", timeout=WAIT)
