@@ -2,6 +2,7 @@
 # make test   check style and types, run all tests (first: packages, and a Chromium where there is none)
 # make lint   style and types only
 # make bench  measure speed, write bench.json
+# make pictures  take the README's pictures anew
 # make clean  delete what these commands made
 #
 # Any Python from 3.11 on:   make run PYTHON=python3.12
@@ -19,7 +20,7 @@ TESTS := $(VENV)/.tests-installed
 PIP := $(VPY) -m pip --disable-pip-version-check
 TORCH := $(shell sed -n '/^torch==/p' requirements.txt)
 
-.PHONY: run test lint bench clean setup setup-test
+.PHONY: run test lint bench pictures clean setup setup-test
 .DELETE_ON_ERROR:
 
 run: $(APP)
@@ -37,6 +38,11 @@ lint: $(TESTS)
 
 bench: $(TESTS)
 	$(VPY) -m tests.bench $(ARGS)
+
+pictures: $(TESTS)
+	$(VPY) -m pytest -q tests/browser/test_pictures.py
+	mkdir -p tests/pictures
+	cp test-artifacts/pictures/cold-light.png test-artifacts/pictures/compare-dark.png tests/pictures/
 
 setup: $(APP)
 setup-test: $(TESTS)

@@ -19,9 +19,9 @@ from pages.ui.resources import models
 SPEEDS: dict[str, float | None] = {
     "1 step a second": 1.0,
     "3 steps a second": 3.0,
-    "8 steps a second": 8.0,
-    "15 steps a second": 15.0,
-    "30 steps a second": 30.0,
+    "6 steps a second": 6.0,
+    "12 steps a second": 12.0,
+    "25 steps a second": 25.0,
     "as fast as it computes": None,
 }
 SCHEDULE_NAMES = dict(zip(SCHEDULES, ("constant", "heat, then cool", "slow anneal"), strict=True))
@@ -165,7 +165,7 @@ def transport(live: LiveSession) -> None:
         st.button("reset", on_click=live.reset, key="reset", help="Back to the sentence at step 0.")
         with st.popover("more", key="more"):
             state.setdefault("speed", next(k for k, v in SPEEDS.items() if v == player.speed))
-            player.speed = SPEEDS.get(st.selectbox("speed", list(SPEEDS), key="speed"), 8.0)
+            player.speed = SPEEDS.get(st.selectbox("speed", list(SPEEDS), key="speed"), 12.0)
             state.setdefault("schedule", live.schedule.kind)
             st.selectbox(
                 "temperature over time",

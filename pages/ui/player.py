@@ -68,7 +68,7 @@ class Player:
     tracks: list[Track]
     cursor: int = 0
     playing: bool = False
-    speed: float | None = 8.0
+    speed: float | None = 12.0
     epoch: int = 0
     seq: int = 0
     rate: float | None = None

@@ -13,6 +13,7 @@ _RULES = """
   .st-key-page > [data-testid="stLayoutWrapper"], .st-key-page { gap: 0.55rem; }
   .st-key-title { column-gap: 1.2rem; row-gap: 0; align-items: baseline; }
   .st-key-title > div:last-child { flex: 1 1 16rem; }
+  .st-key-title [data-testid="stCaptionContainer"] { margin-bottom: 0; }
   .st-key-title h1 { padding: 0; font-size: 1.5rem; }
   .st-key-title p { margin: 0; }
   .st-key-hands, .st-key-transport, .st-key-time { gap: 0.5rem; }
