@@ -1,4 +1,4 @@
-"""A chain with hands on: its path and record, rewinding, branching, editing, locking, and looking."""
+"""A chain: its path and record, rewinding, looking at any step, and what it refuses."""
 
 from __future__ import annotations
 
@@ -6,33 +6,20 @@ import json
 import math
 import threading
 
-import numpy as np
 import pytest
 import torch
 
 from glauber_core.chain import Chain
 from glauber_core.errors import UserError
 from glauber_core.exact import ConditionalTable, CurieWeiss, StateSpace, transition_matrix
-from glauber_core.kernels import init, log_conditional, step
+from glauber_core.kernels import init, step
 from glauber_core.models import MaskedLM
 from glauber_core.record import Entry, RunRecord
 from glauber_core.runners import run
 from glauber_core.shape import EvaluationShape
 from glauber_core.streams import uniforms
-from glauber_core.temperature import Schedule
-from tests.models.checkpoints import FAMILIES, named
-
-TABLE = ConditionalTable.random(3, 4, np.random.default_rng(1), allowed=torch.tensor([True, True, False, True]))
-START = [3, 0, 1]
-
-
-def chain(seed: int = 5, tau: float = 1.0, **kwargs: object) -> Chain:
-    return Chain(TABLE, START, seed, tau, **kwargs)  # type: ignore[arg-type]
-
-
-def path(entries: list[Entry]) -> list[tuple[int, int, int, float]]:
-    return [(e.position, e.old, e.new, e.log_prob) for e in entries]
-
+from tests.core.chains import START, TABLE, chain, path
+from tests.models.checkpoints import FAMILIES, model, named
 
 # -- the path ---------------------------------------------------------------------------------------------------------
 
@@ -126,179 +113,6 @@ def test_rewinding_reads_the_record() -> None:
         assert mine.record.state_at(k).tolist() == states[k]
 
 
-# -- hands on ---------------------------------------------------------------------------------------------------------
-
-
-def test_a_resampling_by_hand_leaves_the_later_draws_untouched() -> None:
-    played, touched = chain(tau=1e6), chain(tau=1e6)  # so hot that the tokens drawn do not depend on the others
-    before, after = played.advance(20), played.advance(20)
-    touched.advance(20)
-    for position in (0, 2, 2):
-        entry = touched.resample(position)
-        assert entry.kind == "resample" and entry.position == position and entry.tau == 1e6
-    later = touched.advance(20)
-    assert [(e.position, e.new) for e in later] == [(e.position, e.new) for e in after]
-    assert path(before) == path(touched.record.entries[:20])
-
-
-def test_resamplings_by_hand_are_reproducible_and_differ_from_each_other() -> None:
-    def by_hand(seed: int) -> list[int]:
-        mine = chain(seed, tau=1e6)
-        return [mine.resample(1).new for _ in range(40)]
-
-    assert by_hand(1) == by_hand(1) and by_hand(1) != by_hand(2) and len(set(by_hand(1))) == 3
-    played = chain(1, tau=1e6).advance(40)
-    assert [e.new for e in played] != by_hand(1)  # not the chain's own draws either
-
-
-def test_a_resampling_follows_the_conditional() -> None:
-    mine = chain(3, tau=0.9)
-    logits = TABLE(torch.tensor([START]), torch.tensor([1]))
-    law = log_conditional(logits, torch.tensor([0.9], dtype=torch.float64)).exp()[0].numpy()
-    counts = np.zeros(4)
-    for _ in range(800):
-        counts[mine.resample(1).new] += 1
-    assert abs(counts / 800 - law).max() < 4.5 * math.sqrt(0.25 / 800) and counts[2] == 0
-
-
-def test_edits() -> None:
-    mine = chain()
-    mine.advance(5)
-    token = next(t for t in (0, 1, 3) if t != mine.tokens[1])
-    entry = mine.edit(1, token)
-    assert (entry.kind, entry.position, entry.new) == ("edit", 1, token) and math.isnan(entry.log_prob)
-    assert mine.tokens[1] == token and mine.steps == 6 and mine.record.entries[-1] is entry
-    assert math.isnan(entry.entropy) and math.isnan(entry.margin) and entry.tau == 1.0
-
-
-def test_impossible_edits_leave_everything_as_it_was() -> None:
-    mine = chain(locked=[2])
-    mine.advance(3)
-    before = mine.tokens, mine.steps
-    for position, token, reason in (
-        *((0, 2, "cannot be placed"), (0, -1, "cannot be placed"), (0, 4, "cannot be placed")),
-        *((2, 0, "is locked"), (3, 0, "no position 4"), (-1, 0, "no position 0")),
-    ):
-        with pytest.raises(UserError, match=reason):
-            mine.edit(position, token)
-    for position, reason in ((2, "is locked"), (3, "no position"), (-1, "no position")):
-        with pytest.raises(UserError, match=reason):
-            mine.resample(position)
-    assert (mine.tokens, mine.steps) == before
-
-
-def test_locked_words_never_change() -> None:
-    mine = chain(tau=5.0, locked=[0])
-    mine.advance(50)
-    mine.set_locked([1, 2])
-    assert mine.free.tolist() == [0] and mine.sweep_length == 1
-    mine.advance(50)
-    assert {e.position for e in mine.record.entries[:50]} == {1, 2}
-    assert {e.position for e in mine.record.entries[50:]} == {0}
-    locks = [e for e in mine.record.events if e["kind"] == "locks"]
-    assert locks == [
-        {"step": 0, "kind": "locks", "positions": [0]},
-        {"step": 50, "kind": "locks", "positions": [1, 2]},
-    ]
-    mine.set_locked([2, 1, 1])  # the same set: nothing to note
-    assert len([e for e in mine.record.events if e["kind"] == "locks"]) == 2
-
-
-def test_all_locked() -> None:
-    mine = chain()
-    mine.set_locked(range(3))
-    with pytest.raises(UserError, match="Every word is locked"):
-        mine.advance(1)
-    assert mine.steps == 0 and mine.sweep_length == 1
-    figures, found = mine.look()
-    assert found.kind == "unknown" and math.isnan(figures.log_exit)
-    mine.set_locked([])
-    assert len(mine.advance(2)) == 2
-    for bad in ([3], [-1], [0, 99]):
-        with pytest.raises(UserError, match="no position"):
-            mine.set_locked(bad)
-    assert mine.locked == frozenset()
-
-
-# -- temperature ------------------------------------------------------------------------------------------------------
-
-
-def test_a_change_of_tau_acts_on_the_next_step_and_on_nothing_before() -> None:
-    mine, other = chain(), chain()
-    mine.advance(10)
-    mine.set_tau(0.0)
-    entries = mine.advance(10)
-    assert [e.tau for e in mine.record.entries] == [1.0] * 10 + [0.0] * 10
-    assert path(mine.record.entries[:10]) == path(other.advance(10))
-    assert [e.position for e in entries] == [e.position for e in other.advance(10)]  # the same draws
-    assert all(e.log_prob == 0.0 and e.margin >= 0 for e in entries)  # tau = 0: the argmax
-    assert mine.record.events[-1] == {
-        "step": 10,
-        "kind": "settings",
-        "tau": 0.0,
-        "schedule": "constant",
-        "sweeps": 20.0,
-    }
-    mine.set_tau(0.0)
-    assert len(mine.record.events) == 2  # unchanged: nothing to note
-
-
-def test_bad_temperatures_change_nothing() -> None:
-    mine = chain()
-    for bad in (-1.0, math.nan, math.inf):
-        with pytest.raises(UserError):
-            mine.set_tau(bad)
-        with pytest.raises(UserError):
-            chain(tau=bad)
-    assert mine.tau == 1.0 and len(mine.record.events) == 1
-
-
-def test_schedules_run_in_sweeps_from_the_step_they_begin_at() -> None:
-    mine = chain(tau=0.5)
-    mine.advance(4)
-    mine.set_schedule(Schedule("heat_then_cool", 4))
-    assert [e.tau for e in mine.advance(15)] == [3.0] * 6 + [0.5] * 9  # two of four sweeps of three words
-    mine.set_schedule(Schedule("anneal", 2))
-    taus = [e.tau for e in mine.advance(8)]
-    assert taus == [Schedule("anneal", 2).tau(0.5, k / 3) for k in range(8)] and taus[-2:] == [0.5, 0.5]
-    assert taus == sorted(taus, reverse=True)
-    assert [e["schedule"] for e in mine.record.events] == ["constant", "heat_then_cool", "anneal"]
-
-
-def test_work_by_hand_does_not_use_up_the_schedule() -> None:
-    mine = chain(tau=0.5, schedule=Schedule("heat_then_cool", 4))
-    for _ in range(10):
-        mine.resample(0)
-    assert [e.tau for e in mine.advance(7)] == [3.0] * 6 + [0.5]
-
-
-# -- branches ---------------------------------------------------------------------------------------------------------
-
-
-def test_a_branch_begins_at_the_step_and_goes_its_own_way() -> None:
-    mine = chain(tau=0.9, locked=[1])
-    mine.advance(300)
-    side = mine.branch(270, chain=4)
-    assert side.tokens == mine.record.state_at(270).tolist()
-    assert side.header.parent == {"seed": 5, "chain": 0, "step": 270}
-    assert (side.header.seed, side.header.chain, side.tau, side.locked) == (5, 4, 0.9, frozenset([1]))
-    before = path(mine.record.entries)
-    side.advance(30)
-    assert path(mine.record.entries) == before and side.steps == 30
-    assert path(side.record.entries) != path(mine.record.entries[270:])
-    assert path(mine.branch(270, chain=4).advance(30)) == path(side.record.entries)  # and reproducibly so
-
-
-def test_impossible_branches() -> None:
-    mine = chain()
-    mine.advance(5)
-    for step_, reason in ((6, "no step 6"), (-1, "no step -1")):
-        with pytest.raises(UserError, match=reason):
-            mine.branch(step_, chain=1)
-    with pytest.raises(UserError, match="stream of its own"):
-        mine.branch(3, chain=0)
-
-
 # -- looking ----------------------------------------------------------------------------------------------------------
 
 
@@ -343,6 +157,17 @@ def test_old_steps_are_seen_as_they_were() -> None:
     assert mine.conditional(2).tau == 2.0
 
 
+def test_a_step_that_does_not_exist_cannot_be_looked_at() -> None:
+    mine = chain()
+    mine.advance(2)
+    for step_ in (3, 9, -1):
+        with pytest.raises(UserError, match=f"no step {step_}"):
+            mine.conditional(0, step=step_)
+        with pytest.raises(UserError, match=f"no step {step_}"):
+            mine.look(step_)
+    assert mine.record.profiles == []
+
+
 def test_whole_state_figures_are_kept_with_their_step() -> None:
     mine = chain(tau=0.6)
     mine.advance(7)
@@ -370,6 +195,21 @@ def test_a_chain_that_stays_near_one_sentence_for_twenty_sweeps_is_trapped() -> 
     assert free.look()[1].kind == "wandering"
 
 
+def test_the_ball_of_the_window_counts_free_positions_only() -> None:
+    # 16 positions, 8 locked: the radius is max(1, 8 / 8) = 1. Two free words flip freely: distance 2, not confined.
+    class TwoHot:
+        vocab_size, allowed = 2, torch.ones(2, dtype=torch.bool)
+
+        def __call__(self, states: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
+            logits = torch.zeros(len(states), 2, dtype=torch.float64)
+            logits[positions >= 2, 1] = 30.0
+            return logits
+
+    mine = Chain(TwoHot(), [1] * 16, 0, 1.0, locked=range(8, 16))
+    mine.advance(20 * 8)
+    assert mine.look()[1].kind == "wandering"
+
+
 def test_a_perfect_trap() -> None:
     mine = Chain(CurieWeiss(1.0), [1] * 6, 0, 0.05)
     figures, found = mine.look()
@@ -390,6 +230,15 @@ def test_impossible_starts() -> None:
     for seed in (-1, 2**63):
         with pytest.raises(UserError, match="seed"):
             chain(seed)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_sentence_longer_than_the_model_reads_is_refused(family: str) -> None:
+    lm = model(family)
+    mine = Chain(lm, [lm.vocabulary.word_id("the", first=False)] * (lm.vocabulary.limit + 1), 0, 1.0)
+    with pytest.raises(UserError, match=f"reads at most {lm.vocabulary.limit:,}"):
+        mine.advance(1)
+    assert mine.steps == 0
 
 
 def test_one_token_alone() -> None:

@@ -69,6 +69,29 @@ def test_schedules(tmp_path: Path) -> None:
     assert taus[0] == 3.0 and taus[-1] == 0.5 and taus == sorted(taus, reverse=True)
 
 
+def test_quiet_prints_the_last_sentence_only(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["chain", TEXT, "--sweeps", "3"]) == 0
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert main(["chain", TEXT, "--sweeps", "3", "--quiet"]) == 0
+    assert capsys.readouterr().out.splitlines() == [last]
+    assert main(["chain", TEXT, "--sweeps", "0", "--quiet"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 1
+
+
+def test_a_run_of_no_sweeps_is_written_too(tmp_path: Path) -> None:
+    out = tmp_path / "run.json"
+    assert main(["chain", TEXT, "--sweeps", "0", "--out", str(out)]) == 0
+    record = RunRecord.from_dict(json.loads(out.read_text(encoding="utf-8")))
+    assert len(record) == 0 and [p["step"] for p in record.profiles] == [0]
+
+
+@pytest.mark.parametrize("suffix", ["json", "csv"])
+def test_an_argument_that_is_not_utf8_is_written_as_utf8(suffix: str, tmp_path: Path) -> None:
+    out = tmp_path / f"run.{suffix}"
+    assert main(["chain", "the \udcff cat", "--sweeps", "1", "--out", str(out)]) == 0
+    assert out.read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize(
     "arguments, reason",
     [

@@ -246,3 +246,13 @@ def test_confined_against_brute_force() -> None:
 def test_many_different_states_are_never_confined_to_a_small_ball() -> None:
     states = np.arange(600)[:, None] // np.array([1, 5, 25, 125]) % 5
     assert not confined(states, 1)
+
+
+def test_a_ball_may_hold_any_number_of_states() -> None:
+    rng = np.random.default_rng(0)
+    states = np.zeros((1300, 512), dtype=np.int64)
+    for k in range(1, len(states)):  # 64 of 512 words are redrawn, about twenty times each
+        states[k] = states[k - 1]
+        states[k, rng.integers(64)] = rng.integers(30_000)
+    assert len(np.unique(states, axis=0)) > 512
+    assert confined(states, 64)

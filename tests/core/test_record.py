@@ -158,6 +158,34 @@ def test_profiles_stay_in_step_order_and_the_latest_of_a_step_counts() -> None:
     assert [(p["step"], p["mark"]) for p in record.profiles] == [(0, "b"), (3, "e"), (5, "d"), (9, "f")]
 
 
+@pytest.mark.parametrize("log_exit, holding", [(-math.inf, 1.0), (math.nan, math.nan), (-0.25, 0.2212)])
+def test_profiles_come_back_as_numbers(log_exit: float, holding: float) -> None:
+    record = long_record(3)
+    figures = {"step": 2, "tau": 0.5, "log_exit": log_exit, "holding": holding, "argmax": 0, "defined": 3}
+    record.keep_profile({**figures, "min_margin": log_exit, "trap": "unknown"})
+    again = RunRecord.from_dict(json.loads(record.to_json())).profiles
+    assert len(again) == 1 and again[0].keys() == record.profiles[0].keys()
+    for name, value in record.profiles[0].items():
+        assert same(again[0][name], value) and type(again[0][name]) is type(value), name
+
+
+def test_a_partial_profile_is_refused() -> None:
+    figures: dict[str, Any] = {
+        "step": 2,
+        "tau": 0.5,
+        "log_exit": -1.0,
+        "holding": 0.6,
+        "argmax": 0,
+        "defined": 3,
+        "min_margin": 0.1,
+    }
+    figures |= {"trap": "wandering"}
+    for name in figures:
+        with pytest.raises(UserError):
+            RunRecord.from_dict(changed("profiles", value=[{k: v for k, v in figures.items() if k != name}]))
+    assert len(RunRecord.from_dict(changed("profiles", value=[figures])).profiles) == 1
+
+
 def test_events_carry_the_step_they_precede() -> None:
     record = long_record(4)
     record.event("locks", positions=[1])
@@ -191,19 +219,28 @@ def changed(*path: Any, value: Any) -> dict[str, Any]:
         changed("header", "start", value="abc"),
         changed("header", "start", value=None),
         changed("header", "start", value=[9, 9, 9]),
+        changed("header", "start", value=[math.inf, 1, 4]),
+        changed("header", "start", value=[3.7, 1, 4]),
         changed("steps", value=5),
         changed("steps", value=[[1, "step"]]),
         changed("steps", 2, 0, value=7),
         changed("steps", 2, 1, value="jump"),
         changed("steps", 2, 2, value=3),
         changed("steps", 2, 2, value=-1),
+        changed("steps", 2, 2, value=math.inf),
         changed("steps", 2, 3, value=99),
         changed("steps", 2, 4, value=99),
         changed("steps", 2, 5, value="warm"),
         changed("steps", 2, value=[3, "step", 0, 0, 0, 0.0, 1.0, 0.0, 0.0, 0.0]),
         changed("steps", 2, value=None),
+        changed("steps", 7, 4, value=10**30),
+        changed("steps", 7, 5, value=10**400),
+        changed("steps", 7, 6, value=None),  # a step has a temperature, and it is not negative
+        changed("steps", 7, 6, value=-5.0),
         changed("events", value=5),
         changed("profiles", value=None),
+        changed("profiles", value=[1, None]),
+        changed("profiles", value=[{}]),
     ],
 )
 def test_damaged_records_are_refused_with_one_sentence(data: Any) -> None:

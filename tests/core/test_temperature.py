@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 
 import pytest
 from hypothesis import given
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from glauber_core.errors import UserError
 from glauber_core.temperature import HOT, SCHEDULES, Schedule, check_tau
 
-TARGETS = st.floats(0, 1e300)
+TARGETS = st.floats(0, sys.float_info.max)
 
 
 @pytest.mark.parametrize("tau", [0, 0.7, 1e-300, 5e-324, 1e6, 1.7e308, "0.7", " 2 ", 3])
@@ -43,6 +44,12 @@ def test_every_programme_stays_finite_and_ends_at_its_target(kind: str, target: 
     assert math.isfinite(tau) and 0 <= tau <= max(HOT, 2 * target)
     assert check_tau(tau) == tau
     assert programme.tau(target, n) == programme.tau(target, 2 * n + 1) == target
+
+
+@pytest.mark.parametrize("kind", SCHEDULES)
+def test_programmes_of_a_huge_temperature_stay_finite(kind: str) -> None:
+    for target in (1e308, sys.float_info.max):
+        assert all(math.isfinite(Schedule(kind).tau(target, sweep)) for sweep in (0.0, 5.0, 19.9, 20.0))
 
 
 def test_constant() -> None:
