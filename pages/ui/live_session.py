@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
@@ -24,6 +25,7 @@ from pages.ui.address import MAX_TAU, Address
 from pages.ui.player import Player, Track
 
 MAX_TOKENS = 128
+AT_ONCE = 0.6  # seconds
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -174,24 +176,29 @@ class LiveSession:
 
     @alone
     def move(self, steps: int) -> None:
-        """A number of steps at once; ``error`` says why it was fewer."""
+        """A number of steps at once; what takes longer than ``AT_ONCE`` goes on by the clock and can be paused."""
         self.error = ""
+        player = self.player
         try:
-            self.player.move(steps)
+            done = player.move(steps, time.monotonic() + AT_ONCE)
         except UserError as error:
             self.error = str(error)
+            return
+        if done < steps:
+            player.play()
+            player.until = player.cursor + steps - done
 
     @alone
     def tick(self, beat: float) -> bool:
-        """One beat of the timer; False if the clock had to stop, with the reason in ``error``."""
-        if self.player.playing:
-            try:
-                self.player.tick(beat)
-            except UserError as error:
-                self.error = str(error)
-                self.player.pause()
-                return False
-        return True
+        """One beat of the timer; False if the clock has stopped, with the reason in ``error`` unless it was due."""
+        if not self.player.playing:
+            return True
+        try:
+            self.player.tick(beat)
+        except UserError as error:
+            self.error = str(error)
+            self.player.pause()
+        return self.player.playing
 
     @alone
     def seek(self, step: object) -> None:

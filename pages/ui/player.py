@@ -63,6 +63,7 @@ class Player:
     speed: wanted steps per second; None = as fast as they can be computed.
     epoch, seq: the page's marks for "drop what is queued" and "a new block".
     rate: steps per second really reached, measured over the last blocks.
+    until: the global step at which the clock stops by itself; None = when told to.
     """
 
     tracks: list[Track]
@@ -72,6 +73,7 @@ class Player:
     epoch: int = 0
     seq: int = 0
     rate: float | None = None
+    until: int | None = None
     block: Block = field(default_factory=lambda: Block(0, []))
     _last: float | None = None
     _owed: float = 0.0
@@ -148,7 +150,9 @@ class Player:
         clock = time.monotonic() if now is None else now
         elapsed = interval if self._last is None else min(clock - self._last, 4 * interval)
         self._last = clock
-        if self.speed is None:
+        if self.until is not None:
+            wanted = self.until - self.cursor
+        elif self.speed is None:
             wanted = 10**6
         else:
             self._owed += self.speed * elapsed
@@ -157,6 +161,8 @@ class Player:
         done = self.move(wanted, time.monotonic() + 0.6 * interval)
         reached = done / max(elapsed, 1e-3)
         self.rate = reached if self.rate is None else 0.7 * self.rate + 0.3 * reached
+        if self.until is not None and self.cursor >= self.until:
+            self.pause()
 
     def play(self) -> None:
         """Start the clock, unless it runs already."""
@@ -166,7 +172,7 @@ class Player:
 
     def pause(self) -> None:
         """Stop the clock; what was computed stays."""
-        self.playing, self._last = False, None
+        self.playing, self._last, self.until = False, None, None
 
     def seek(self, step: int) -> None:
         """Put the cursor on an earlier step (or the last one) and stop."""

@@ -232,6 +232,7 @@ def test_a_beat_does_as_many_steps_as_time_has_passed_for() -> None:
 
 def test_a_pause_is_not_made_up_for() -> None:
     player = alone()
+    player.speed = 8.0
     player.play()
     player.tick(0.5, now=100.0)
     player.pause()
@@ -239,6 +240,14 @@ def test_a_pause_is_not_made_up_for() -> None:
     player.play()
     player.tick(0.5, now=500.0)
     assert player.cursor == 8
+
+
+def test_the_clock_stops_by_itself_where_it_was_told_to() -> None:
+    player = alone()
+    player.play()
+    player.until = 9
+    player.tick(0.5, now=100.0)
+    assert player.cursor == 9 and not player.playing and player.until is None
 
 
 class Slow:
