@@ -178,8 +178,8 @@ def test_a_partial_profile_is_refused() -> None:
         "argmax": 0,
         "defined": 3,
         "min_margin": 0.1,
+        "trap": "wandering",
     }
-    figures |= {"trap": "wandering"}
     for name in figures:
         with pytest.raises(UserError):
             RunRecord.from_dict(changed("profiles", value=[{k: v for k, v in figures.items() if k != name}]))

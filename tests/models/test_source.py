@@ -18,10 +18,10 @@ from glauber_core.models.source import BUILT_IN, SUGGESTED, canonical_name, is_h
 from tests.models.checkpoints import FAMILIES, copy_of, edit_json, folder, model
 
 
-def refusal(name: str) -> str:
+def refusal(name: str, device: str = "cpu") -> str:
     """The sentence with which a name is refused."""
     with pytest.raises(UserError) as caught:
-        load(name)
+        load(name, device)
     text = str(caught.value)
     assert text.strip() == text and len(text) < 600 and "Traceback" not in text and "\n" not in text
     return text
@@ -42,6 +42,11 @@ def test_no_name(name: str) -> None:
 )
 def test_names_that_are_neither_a_folder_nor_a_hub_id(name: str) -> None:
     assert len(refusal(name)) < 300
+
+
+@pytest.mark.parametrize("name", ["owner/a--b", "owner/x.git", "owner/model.", "owner/mod\u00e8l", "~nosuchuser/x"])
+def test_names_that_the_hubs_client_would_refuse(name: str) -> None:
+    assert "no model or folder" in refusal(name)
 
 
 def test_a_folder_of_the_machine_that_is_no_model() -> None:
@@ -68,6 +73,10 @@ def test_hub_ids() -> None:
         "../x",
         "a/..",
         "a/b..c",
+        "a/b--c",
+        "a/b.git",
+        "a/b.",
+        "a/b\u00e8",
         "-a/b",
         "a/" + "b" * 200,
         "~/x",
@@ -157,6 +166,14 @@ def _rewritten(name: str, content: str) -> Callable[[Path], None]:
     return damage
 
 
+def _cut_weights(size: int) -> Callable[[Path], None]:
+    def damage(target: Path) -> None:
+        weights = target / "model.safetensors"
+        weights.write_bytes(weights.read_bytes()[:size])
+
+    return damage
+
+
 def _configured(**values: object) -> Callable[[Path], None]:
     return lambda target: edit_json(target / "config.json", **values)
 
@@ -170,9 +187,15 @@ DAMAGES: dict[str, tuple[str, Callable[[Path], None], str]] = {
     "cut tokenizer": ("roberta", _rewritten("tokenizer.json", '{"version": "1.0", "mod'), "no tokenizer"),
     "empty tokenizer": ("modernbert", _rewritten("tokenizer.json", "{}"), "no tokenizer"),
     "cut config": ("bert", _rewritten("config.json", '{"model_type": '), "cannot be loaded"),
+    "list as tokenizer config": ("bert", _rewritten("tokenizer_config.json", "[]"), "no tokenizer"),
     "list as config": ("bert", _rewritten("config.json", "[]"), "cannot be loaded"),
     "unknown architecture": ("bert", _configured(model_type="nonesuch"), "cannot be loaded"),
     "not a multiple": ("bert", _configured(hidden_size=33), "cannot be loaded"),
+    "a size that is no number": ("bert", _configured(hidden_size="abc"), "cannot be loaded"),
+    "no attention heads": ("bert", _configured(num_attention_heads=0), "cannot be loaded"),
+    "empty weights": ("bert", _cut_weights(0), "cannot be loaded"),
+    "four bytes of weights": ("bert", _cut_weights(4), "cannot be loaded"),
+    "a thousand bytes of weights": ("bert", _cut_weights(1000), "cannot be loaded"),
     "other size": ("bert", _configured(hidden_size=64), "cannot be loaded"),
     "more layers": ("bert", _configured(num_hidden_layers=3), "not a complete masked language model"),
     "no head, bert": ("bert", _without("cls."), "not a complete masked language model"),
@@ -196,6 +219,18 @@ def test_a_causal_model_is_refused(tmp_path: Path) -> None:
     for name in ("tokenizer.json", "tokenizer_config.json"):
         shutil.copy(folder("roberta") / name, tmp_path)
     assert "cannot be loaded as a masked language model" in refusal(str(tmp_path))
+
+
+def test_a_masked_architecture_used_as_a_causal_one_is_refused(tmp_path: Path) -> None:
+    target = copy_of("bert", tmp_path / "model")
+    edit_json(target / "config.json", is_decoder=True, architectures=["BertLMHeadModel"])
+    assert "causal language model" in refusal(str(target))
+
+
+# "cuda" alone is there on some machines; no machine has a hundred of them.
+@pytest.mark.parametrize("device, sentence", [("nonsense", "no device called"), ("cuda:99", "not available")])
+def test_devices_that_are_not_there(device: str, sentence: str) -> None:
+    assert sentence in refusal(str(folder("bert")), device)
 
 
 @pytest.mark.parametrize("model_type", ["bert", "never-heard-of"])

@@ -34,6 +34,8 @@ ODD = {
     "white space": "  the\t\tcat \n\n sat   ",
 }
 
+STAND_INS = ("|||IP_ADDRESS|||", "|||EMAIL_ADDRESS|||", "|||PHONE_NUMBER|||")  # for private data in a training set
+
 
 def vocabulary(family: str) -> Vocabulary:
     return model(family).vocabulary
@@ -52,10 +54,11 @@ def texts_of(words: Vocabulary, ids: tuple[int, ...]) -> list[str]:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_no_special_unused_or_foreign_token_is_allowed(family: str) -> None:
+def test_no_special_unused_stand_in_or_foreign_token_is_allowed(family: str) -> None:
     lm, tokenizer = model(family), hugging_face(family)
     barred = set(tokenizer.all_special_ids) | {i for i, t in tokenizer.added_tokens_decoder.items() if t.special}
     barred |= {i for t, i in tokenizer.get_vocab().items() if "unused" in t or t.startswith("madeupword")}
+    barred |= {i for t, i in tokenizer.get_vocab().items() if t in STAND_INS}
     barred |= set(range(len(tokenizer), lm.vocab_size))
     assert tokenizer.mask_token_id in barred and tokenizer.unk_token_id in barred
     assert torch.nonzero(~lm.allowed)[:, 0].tolist() == sorted(barred)
@@ -65,7 +68,7 @@ def test_the_fixtures_hold_the_cases_that_matter() -> None:
     spellings = {family: set(hugging_face(family).get_vocab()) for family in FAMILIES}
     assert {"[unused0]", "##s", "[MASK]"} <= spellings["bert"]
     assert {"Ġthe", "the", "madeupword0000", "<mask>"} <= spellings["roberta"]
-    assert {"Ġthe", "the", "[unused0]", "[MASK]", "    "} <= spellings["modernbert"]
+    assert {"Ġthe", "the", "[unused0]", "[MASK]", "    ", STAND_INS[0]} <= spellings["modernbert"]
     assert model("roberta")._model.config.pad_token_id == 1
     assert model("modernbert").vocab_size > len(hugging_face("modernbert"))  # a padded output layer
 
@@ -133,6 +136,15 @@ def test_typed_special_tokens_are_ordinary_characters(family: str) -> None:
         if typed == mine:
             assert any(mine in note and "ordinary characters" in note for note in found.notes)
             assert len(found.ids) > 3
+
+
+@pytest.mark.parametrize("typed", ["[unused0]", *STAND_INS])
+def test_typed_unused_tokens_and_stand_ins_are_ordinary_characters(typed: str) -> None:
+    words = vocabulary("modernbert")
+    for text in (f"the {typed} cat", f"the{typed}cat", typed):
+        found = words.encode(text)
+        assert bool(words.allowed[list(found.ids)].all()) and len(found.ids) > 3, text
+        assert words.text(found.ids).replace("␣", " ") == text  # a space that is a token of its own is shown as one
 
 
 @pytest.mark.parametrize("text", ODD.values(), ids=ODD.keys())
@@ -265,6 +277,7 @@ def test_word_pieces_are_glued_except_at_the_start() -> None:
 
 def test_visible() -> None:
     assert visible("a b") == "a b" and visible("  ") == "␣␣" and visible("\n") == "⏎" and visible("a\tb") == "a⇥b"
+    assert visible("\u00a0") == "⟨00a0⟩" and visible("\u3000") == "⟨3000⟩"
     assert visible("\u202ex\x00") == "⟨202e⟩x⟨0000⟩" and visible("\ud800") == "⟨d800⟩" and visible("é🤖") == "é🤖"
 
 
@@ -274,6 +287,7 @@ def test_surface_of_byte_tokens() -> None:
     assert surface("Ġ", "bytes", False) == Surface("␣", True)
     assert surface("Ċ", "bytes", False) == Surface("⏎", True)
     assert surface("Ã", "bytes", False) == Surface("⟨c3⟩", True)  # half a character
+    assert surface("Â\u0142", "bytes", False) == Surface("⟨00a0⟩", True)  # a no-break space
     assert surface("ĠÃ©t", "bytes", False) == Surface("ét", False)
     assert surface("[MASK]", "bytes", True) == Surface("[MASK]", False)
     assert surface("##s", "wordpiece", False) == Surface("s", True)
@@ -309,7 +323,7 @@ def test_a_word_of_several_pieces_is_refused_with_their_names(family: str) -> No
 
 
 @pytest.mark.parametrize(
-    "typed", ["[MASK]", "<mask>", "[SEP]", "</s>", "<pad>", "[PAD]", "madeupword0000", "[unused0]"]
+    "typed", ["[MASK]", "<mask>", "[SEP]", "</s>", "<pad>", "[PAD]", "madeupword0000", "[unused0]", STAND_INS[0]]
 )
 @pytest.mark.parametrize("family", FAMILIES)
 def test_special_tokens_cannot_be_placed_by_hand(family: str, typed: str) -> None:
