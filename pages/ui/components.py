@@ -19,15 +19,16 @@ _STOPS = ((0, 114, 178), (139, 111, 156), (213, 94, 0))
 _KNEE, _KNEE_AT, _MAX = 2.0, 0.7, 5.0
 
 
-def _component(name: str) -> Any:
-    def source(suffix: str) -> str:
-        return "\n".join((_SOURCES / f"{stem}{suffix}").read_text(encoding="utf-8") for stem in ("shared", name))
+def _component(name: str, *parts: str) -> Any:
+    def source(suffix: str, stems: tuple[str, ...]) -> str:
+        return "\n".join((_SOURCES / f"{stem}{suffix}").read_text(encoding="utf-8") for stem in stems)
 
-    return st.components.v2.component(f"glauber_{name}", js=source(".js"), css=source(".css"))
+    scripts, styles = source(".js", ("shared", *parts, name)), source(".css", ("shared", name))
+    return st.components.v2.component(f"glauber_{name}", js=scripts, css=styles)
 
 
 _TAU_CONTROL = _component("tau_control")
-_STAGE = _component("stage")
+_STAGE = _component("stage", "stage_drawing")
 _CONDITIONAL_PANEL = _component("conditional_panel")
 _SCRUBBER = _component("scrubber")
 _TIMELINES = _component("timelines")
