@@ -113,6 +113,12 @@ def test_what_is_written_reads_back(bar: Bar) -> None:
         assert parse(dict(bar), default("other")) == (wanted, [])
 
 
+@pytest.mark.parametrize("tau", [0.123456789, 0.1 + 0.2, 1 / 3, 5e-324, 1e-7, 2.0, 999.9999999999999])
+def test_a_link_keeps_every_digit_of_tau(bar: Bar, tau: float) -> None:
+    write(replace(BASE, tau=tau))
+    assert parse(dict(bar), BASE)[0].tau == tau
+
+
 def test_unchanged_addresses_cause_no_traffic(bar: Bar) -> None:
     write(BASE)
     write(BASE)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from glauber_core.chain import Chain
+from glauber_core.record import RunRecord
 from glauber_core.shape import threads
 from pages.ui import frames
 from pages.ui.player import Player, Track
@@ -204,6 +205,17 @@ def test_timelines_of_an_absorbed_chain_and_of_a_start_without_figures() -> None
     masks = player("bert", "[MASK] [MASK]")
     masks.look()
     strict(frames.timelines(masks))
+
+
+@pytest.mark.parametrize("tau", [0.0, 0.7])
+def test_timelines_of_a_stored_record_are_those_of_the_run(tau: float) -> None:
+    p = player("bert", "the cat sat", tau=tau)
+    p.move(60)
+    p.look()
+    before = strict(frames.timelines(p))
+    chain = p.tracks[0].chain
+    chain.record.profiles = RunRecord.from_dict(json.loads(chain.record.to_json())).profiles
+    assert strict(frames.timelines(p)) == before
 
 
 def test_long_timelines_are_thinned_and_keep_their_ends() -> None:

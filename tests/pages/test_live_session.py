@@ -54,7 +54,7 @@ def sentence(live: LiveSession) -> str:
 class Registry:
     """Stands for the process's models: gives the futures it is told."""
 
-    def __init__(self, **futures: Future[Any]) -> None:
+    def __init__(self, futures: dict[str, Future[Any]]) -> None:
         self.futures = futures
 
     def request(self, name: str) -> Future[Any]:
@@ -62,7 +62,7 @@ class Registry:
 
 
 def want(live: LiveSession, name: str, future: Future[Any]) -> None:
-    live.want(name, cast(ModelRegistry, Registry(**{name: future})))
+    live.want(name, cast(ModelRegistry, Registry({name: future})))
 
 
 def ready(value: MaskedLM | None = None, error: Exception | None = None) -> Future[Any]:
@@ -172,6 +172,16 @@ def test_a_model_that_cannot_be_had_leaves_the_old_one() -> None:
     want(live, "new", ready(error=UserError("The hub cannot be reached.")))
     assert live.arrived() and live.pending is None and picture(live) == before
     assert live.error == f"The hub cannot be reached. Still using {live.model.name}."
+
+
+@pytest.mark.parametrize("error", [RuntimeError("anything"), KeyError("weights"), OSError(5, "input/output error")])
+def test_an_unforeseen_failure_of_a_model_leaves_the_old_one(error: Exception) -> None:
+    live = session()
+    live.player.move(4)
+    before = picture(live)
+    want(live, "owner/new", ready(error=error))
+    assert live.arrived() and live.pending is None and picture(live) == before
+    assert live.error == f"owner/new cannot be loaded ({type(error).__name__}). Still using {live.model.name}."
 
 
 def test_a_model_that_cannot_take_the_sentence_leaves_the_old_one() -> None:
@@ -305,6 +315,19 @@ def test_the_past_cannot_be_changed_but_branched_from() -> None:
     live.branch()
     live.branch()
     assert "At most 4" in live.error and len(live.player.tracks) == 4
+
+
+def test_a_branch_keeps_the_temperature_of_the_chain_it_left() -> None:
+    live = session()
+    live.compare(2.5, 7)
+    live.player.move(5)
+    live.selected = ("B", 0)
+    live.branch()
+    live.selected = ("A", 0)
+    live.branch()
+    live.set_tau(0.3)  # the slider
+    live.set_tau(live.address.tau)  # and what every run of the page does with its unchanged value
+    assert [t.chain.tau for t in live.player.tracks] == [0.3, 2.5, 2.5, 0.3]
 
 
 def test_nothing_selected_nothing_done() -> None:

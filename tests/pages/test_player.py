@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -230,6 +230,40 @@ def test_a_beat_does_as_many_steps_as_time_has_passed_for() -> None:
     assert player.rate is not None
 
 
+@pytest.fixture
+def no_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A clock that stands still while steps are computed: how busy the machine is decides nothing."""
+    monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: 0.0))
+
+
+@pytest.mark.parametrize("speed, steps", [(0.5, 5), (1, 10), (3, 30), (12, 120), (15, 150)])
+@pytest.mark.parametrize("late", [0, 0.125, 0.375])
+def test_a_speed_is_exact_over_time(no_deadline: None, speed: float, steps: int, late: float) -> None:
+    player = alone()
+    player.speed = speed
+    player.play()
+    for beat in range(20):
+        delay = late if beat % 3 == 2 else 0  # some beats come late; the next ones are shorter
+        player.tick(0.5, now=100.0 + 0.5 * beat + delay)
+        assert abs(player.cursor - speed * 0.5 * (beat + 1 + delay / 0.5)) < 1
+    assert player.cursor == player.tracks[0].chain.steps == steps
+
+
+def test_a_slow_speed_waits_for_its_first_step_and_owes_nothing_after_a_pause(no_deadline: None) -> None:
+    player = alone()
+    player.speed = 1.0
+    for now in (100.0, 200.0, 300.0):  # half a step each time
+        player.play()
+        player.tick(0.5, now=now)
+        player.pause()
+    assert player.cursor == 0
+    player.play()
+    player.tick(0.5, now=400.0)
+    player.play()  # while it runs: changes nothing
+    player.tick(0.5, now=400.5)
+    assert player.cursor == 1
+
+
 def test_a_pause_is_not_made_up_for() -> None:
     player = alone()
     player.speed = 8.0
@@ -251,33 +285,39 @@ def test_the_clock_stops_by_itself_where_it_was_told_to() -> None:
 
 
 class Slow:
-    """Conditionals that take their time."""
+    """Conditionals that take their time, on a clock of their own."""
 
     def __init__(self, seconds: float) -> None:
-        self.seconds, self.vocab_size, self.allowed = seconds, 2, SPINS.allowed
+        self.seconds, self.vocab_size, self.allowed, self.now = seconds, 2, SPINS.allowed, 100.0
 
     def __call__(self, states: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
-        time.sleep(self.seconds)
+        self.now += self.seconds
         return SPINS(states, positions)
 
 
-def test_a_slow_model_is_not_waited_for_and_its_rate_is_told() -> None:
-    player = alone(model=Slow(0.04))
+def test_a_slow_model_is_not_waited_for_and_its_rate_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    slow = Slow(0.05)
+    monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: slow.now))
+    player = alone(model=slow)
     player.speed = 1000.0
     player.play()
-    begun = time.monotonic()
-    player.tick(0.2, now=100.0)
-    assert time.monotonic() - begun < 1.0
-    assert 1 <= player.cursor <= 4 and player.rate is not None and player.rate < 30
+    player.tick(0.2)
+    assert player.cursor == 3  # 0.6 of the beat is 0.12 seconds: the third step is the last one begun in it
+    assert player.rate == pytest.approx(3 / 0.2)
     for beat in range(1, 4):
-        player.tick(0.2, now=100.0 + 0.2 * beat)
-    assert player.rate < 30 and player.cursor == player.tracks[0].chain.steps
+        slow.now = 100.0 + 0.2 * beat
+        player.tick(0.2)
+        assert player.rate is not None and player.rate < 20
+    assert player.cursor == player.tracks[0].chain.steps == 3 + 2 + 3 + 2  # once a sweep, a call looks at the whole
 
 
-def test_as_fast_as_it_computes_ends_with_the_beat() -> None:
-    player = alone()
+def test_as_fast_as_it_computes_ends_with_the_beat(monkeypatch: pytest.MonkeyPatch) -> None:
+    quick = Slow(0.001)
+    monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: quick.now))
+    player = alone(model=quick)
     player.speed = None
     player.play()
-    begun = time.monotonic()
     player.tick(0.1)
-    assert 0.05 < time.monotonic() - begun < 1.0 and player.cursor > 4
+    # 0.6 of the beat; of it a look at the whole sentence, once a sweep, is one call more
+    assert player.cursor == player.tracks[0].chain.steps and quick.now == pytest.approx(100.06, abs=0.0021)
+    assert 45 <= player.cursor <= 60
