@@ -1,6 +1,7 @@
-"""Fake data for the four browser components: no model, the same random numbers at every start.
+"""Fake data for the five browser components: no model, the same random numbers at every start.
 
-Address: ``chains``, ``words``, ``color``, ``play``, ``empty``, ``alone`` (the strips only).
+Address: ``chains``, ``words``, ``color``, ``play``, ``empty``, ``alone`` (the strips only), ``scrub`` (the scrubber
+too: ``on``, or ``off`` for a disabled one).
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.ui.components import conditional_panel, stage, tau_color, tau_control, timelines
+from pages.ui.components import conditional_panel, scrubber, stage, tau_color, tau_control, timelines
 
 SENTENCE = "the doctor told the patient to drink more water and un ##believ ##ably warm milk .".split()
 NASTY = ["<img src=x onerror=window.hacked=1>", "$5", "**x**", "<b>bold</b>"]
@@ -127,6 +128,23 @@ if "alone" not in query:
 
 def told(key: str, name: str) -> None:
     state.events.append((name, state[key][name]))
+
+
+def scrubbed() -> None:
+    told("scrub", "seek")
+    state.cursor = int(state.scrub.seek["step"])
+
+
+if "scrub" in query:
+    state.setdefault("cursor", state.step)
+    scrubber(
+        min(state.cursor, state.step),
+        state.step,
+        "a <b>note</b>",
+        key="scrub",
+        disabled=query["scrub"] == "off",
+        on_seek_change=scrubbed,
+    )
 
 
 def panels(tau: float) -> None:
