@@ -57,7 +57,8 @@ def table(parts: Mapping[str, Mapping[str, Summary]]) -> str:
     for part, summaries in parts.items():
         for name, s in summaries.items():
             label = name if part != "length" else f"{name} pieces"
-            lines.append(f"| {label} | {s.count:,} | {s.loss:.3f} ± {s.loss_error:.3f} | {s.top1:.1%} | {s.top5:.1%} |")
+            error = "" if s.loss_error is None else f" ± {s.loss_error:.3f}"
+            lines.append(f"| {label} | {s.count:,} | {s.loss:.3f}{error} | {s.top1:.1%} | {s.top5:.1%} |")
     return "\n".join(lines)
 
 

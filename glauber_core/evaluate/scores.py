@@ -55,13 +55,13 @@ class Summary:
     Attributes:
         count: predictions.
         loss: mean in nats.
-        loss_error: standard error of that mean; nan for one prediction.
+        loss_error: standard error of that mean; None for one prediction.
         top1, top5: shares in [0, 1] of the predictions with rank below 1 and below 5.
     """
 
     count: int
     loss: float
-    loss_error: float
+    loss_error: float | None
     top1: float
     top5: float
 
@@ -78,7 +78,7 @@ def summarise(scores: Scores, kept: Sequence[bool] | None = None) -> Summary:
         loss, rank = loss[inside], rank[inside]
     if len(loss) == 0:
         raise ValueError("no predictions to summarise")
-    error = float(loss.std(ddof=1)) / math.sqrt(len(loss)) if len(loss) > 1 else math.nan
+    error = float(loss.std(ddof=1)) / math.sqrt(len(loss)) if len(loss) > 1 else None
     return Summary(len(loss), float(loss.mean()), error, float((rank < 1).mean()), float((rank < 5).mean()))
 
 

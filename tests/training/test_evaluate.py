@@ -65,6 +65,7 @@ def test_summary_has_mean_error_and_shares() -> None:
     assert [whole.top1, whole.top5] == pytest.approx([1 / 3, 2 / 3])
     assert whole.loss_error == pytest.approx(2.0 / math.sqrt(3))
     assert summarise(scores, [False, True]).loss == 4.0
+    assert summarise(scores, [True, False]).loss_error is None  # JSON has no nan
     with pytest.raises(ValueError, match="no predictions"):
         summarise(scores, [False, False])
 
