@@ -63,14 +63,16 @@ def session() -> LiveSession:
 
 
 def check_block(live: LiveSession) -> None:
-    """What a drawing of the page relies on: the frames lead from the snapshot to the step on the screen."""
+    """What a drawing of the page relies on: each chain's frames lead, step by step, to the one on the screen."""
     player = live.player
     for track, frames in zip(player.tracks, player.block.frames, strict=True):
-        state = track.chain.record.state_at(track.local(player.block.start))
+        shown = track.local(player.cursor)
+        assert [k for k, _ in frames] == list(range(shown - len(frames) + 1, shown + 1))
+        state = track.chain.record.state_at(shown - len(frames))
         for _, entry in frames:
             assert state[entry.position] == entry.old
             state[entry.position] = entry.new
-        assert state.tolist() == track.chain.record.state_at(track.local(player.cursor)).tolist()
+        assert state.tolist() == track.chain.record.state_at(shown).tolist()
 
 
 def check_records(live: LiveSession) -> None:

@@ -187,6 +187,17 @@ def test_work_by_hand_is_shown_at_once_and_the_others_catch_up() -> None:
     assert player.tracks[1].chain.record.entries == chain(2).advance(8)
 
 
+def test_frames_of_a_chain_that_lags_lead_from_its_snapshot_too() -> None:
+    player = Player([Track(chain(1), 0, "A"), Track(chain(2, 3.0), 0, "B")])
+    player.move(6)
+    player.tracks[0].chain.resample(2)
+    player.by_hand(player.tracks[0])  # A is a step ahead of B now
+    player.move(1)
+    track, frames = player.tracks[1], player.block.frames[1]
+    snapshot = track.local(player.block.start)
+    assert [k for k, _ in frames] == list(range(snapshot + 1, track.chain.steps + 1))
+
+
 # -- errors -----------------------------------------------------------------------------------------------------------
 
 
