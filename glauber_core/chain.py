@@ -82,7 +82,7 @@ class Chain:
         start_text: str = "",
         parent: dict[str, int] | None = None,
     ) -> None:
-        if not start:
+        if len(start) == 0:
             raise UserError("A chain needs at least one word.")
         if min(start) < 0 or max(start) >= conditionals.vocab_size:
             raise UserError("The sentence holds a token that this model does not have.")
@@ -100,7 +100,8 @@ class Chain:
             parent=parent,
         )
         self.record = RunRecord(self.header)
-        self.tau, self.schedule, self._schedule_start = check_tau(tau), schedule or Schedule(), 0
+        self.tau, self.schedule = check_tau(tau), schedule or Schedule()
+        self._sweeps, self._since = 0.0, 0  # of the schedule: sweeps before the locks last changed, steps since
         self.locked = frozenset(int(p) for p in locked)
         self._state = ChainState(torch.tensor([self.header.start]), torch.zeros(1, dtype=torch.int64))
         self._stream = UniformStream(self.header.seed, self.header.chain)
@@ -141,7 +142,7 @@ class Chain:
     @property
     def tau_now(self) -> float:
         """Temperature of the next computed step."""
-        return self.schedule.tau(self.tau, (self._own_steps - self._schedule_start) / self.sweep_length)
+        return self.schedule.tau(self.tau, self._sweeps + self._since / self.sweep_length)
 
     # -- settings -------------------------------------------------------------------------------------------------
 
@@ -155,7 +156,7 @@ class Chain:
     def set_schedule(self, schedule: Schedule) -> None:
         """Begin a temperature programme at the next computed step."""
         if schedule != self.schedule:
-            self.schedule, self._schedule_start = schedule, self._own_steps
+            self.schedule, self._sweeps, self._since = schedule, 0.0, 0
             self.record.event("settings", tau=self.tau, schedule=schedule.kind, sweeps=schedule.sweeps)
 
     def set_locked(self, positions: Iterable[int]) -> None:
@@ -164,6 +165,7 @@ class Chain:
         for position in wanted:
             self._check(position)
         if wanted != self.locked:
+            self._sweeps, self._since = self._sweeps + self._since / self.sweep_length, 0
             self.locked = wanted
             self.record.event("locks", positions=sorted(wanted))
 
@@ -182,6 +184,7 @@ class Chain:
                 self.conditionals, self.shape, self._state, uniform, torch.tensor([tau], dtype=torch.float64), free
             )
             self._own_steps += 1
+            self._since += 1
             done.append(self._write("step", info, tau))
         return done
 
@@ -224,6 +227,8 @@ class Chain:
 
     def branch(self, step: int, chain: int) -> Chain:
         """A new chain from the state after ``step`` entries, with a stream of its own.
+
+        It takes the present temperature, locks and schedule; the schedule begins anew.
 
         Args:
             step: 0 .. ``steps``.

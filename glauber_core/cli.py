@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import io
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -36,6 +38,9 @@ def _parser() -> argparse.ArgumentParser:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; the exit status: 0, or 2 after one sentence about what cannot be done, 130 if interrupted."""
     arguments = _parser().parse_args(argv)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal that cannot show a word shows "?"
     try:
         return _chain(arguments)
     except UserError as error:
@@ -44,6 +49,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("stopped", file=sys.stderr)
         return 130
+    except BrokenPipeError:  # the reader of a pipe has seen enough
+        sys.stdout = open(os.devnull, "w")
+        return 0
 
 
 def _chain(arguments: argparse.Namespace) -> int:
@@ -51,8 +59,8 @@ def _chain(arguments: argparse.Namespace) -> int:
     if not 0 <= arguments.sweeps < 1e7:
         raise UserError("The number of sweeps must lie between 0 and ten million.")
     out: Path | None = arguments.out
-    if out is not None and not out.absolute().parent.is_dir():
-        raise UserError(f"There is no folder {out.absolute().parent} to write to.")
+    if out is not None:
+        _check_out(out)
     model = load(arguments.model, arguments.device)
     encoded = model.vocabulary.encode(arguments.text)
     for note in encoded.notes:
@@ -67,6 +75,17 @@ def _chain(arguments: argparse.Namespace) -> int:
         if out is not None:
             _write(out, chain, model)
     return 0
+
+
+def _check_out(out: Path) -> None:
+    """Refuse a file that cannot be written before anything is computed."""
+    parent = out.absolute().parent
+    if not parent.is_dir():
+        raise UserError(f"There is no folder {parent} to write to.")
+    if out.is_dir() or not os.access(out if out.exists() else parent, os.W_OK):
+        raise UserError(f"{out} cannot be written; name another file with --out.")
+    if out.suffix.lower() not in (".json", ".csv"):
+        raise UserError("The file given by --out must end in .json or .csv.")
 
 
 def _run(chain: Chain, model: MaskedLM, arguments: argparse.Namespace) -> None:
@@ -90,7 +109,7 @@ def _line(chain: Chain, model: MaskedLM, figures: StateProfile, found: Verdict) 
 def _write(out: Path, chain: Chain, model: MaskedLM) -> None:
     text = (
         chain.record.to_csv(lambda i: model.vocabulary.surface(i).text)
-        if out.suffix == ".csv"
+        if out.suffix.lower() == ".csv"
         else chain.record.to_json()
     )
     try:

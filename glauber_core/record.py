@@ -8,11 +8,11 @@ import io
 import json
 import math
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, NamedTuple
 
 import numpy as np
-from jaxtyping import Int64
+from jaxtyping import Float64, Int64
 
 from glauber_core.errors import UserError
 from glauber_core.streams import MAX_SEED
@@ -123,6 +123,15 @@ class RunRecord:
             out[k:, entry.position] = entry.new
         return out
 
+    def sweep_times(self) -> Float64[np.ndarray, " steps"]:
+        """float64 [len + 1]: sweeps done after 0, 1, .. entries; a step counts 1/(free positions at that time)."""
+        n = len(self.header.start)
+        locks = [(e["step"], len(e["positions"])) for e in self.events if e["kind"] == "locks"]
+        times = np.arange(len(self) + 1) / n
+        for first, locked in locks:
+            times[first:] = times[first] + np.arange(len(self) + 1 - first) / max(1, n - locked)
+        return times
+
     def last_changes(self, step: int) -> list[int | None]:
         """For each position, the entry count at which its token last changed (None: never before ``step``)."""
         found: list[int | None] = [None] * len(self.header.start)
@@ -181,7 +190,7 @@ class RunRecord:
                     raise UserError(f"This run file is damaged: step {k} does not follow from the one before.")
                 state[position] = new
                 record.append(Entry(kind, position, old, new, log_prob, tau, entropy, margin))
-            record.events = [_stamped(event, len(record)) | {"kind": str(event["kind"])} for event in data["events"]]
+            record.events = [_event(event, len(record)) for event in data["events"]]
             for figures in data["profiles"]:
                 numbers = {name: _real(figures[name]) for name in ("tau", "log_exit", "holding", "min_margin")}
                 counts = {name: _whole(figures[name]) for name in ("argmax", "defined")}
@@ -193,7 +202,14 @@ class RunRecord:
         return record
 
 
+def _event(data: Any, steps: int) -> dict[str, Any]:
+    event = _stamped(data, steps) | {"kind": str(data["kind"])}
+    return event | {"positions": [_whole(p) for p in data["positions"]]} if event["kind"] == "locks" else event
+
+
 def _header(data: Any) -> RunHeader:
+    if set(data) != {known.name for known in fields(RunHeader)}:
+        raise KeyError("header")
     parent = data["parent"]
     texts = {name: data[name] for name in ("model", "model_hash", "start_text")}
     versions, shape = data["versions"], data["shape"]

@@ -12,6 +12,7 @@ from pages.ui.live_session import LiveSession
 from pages.ui.player import Player, Track
 from pages.ui.resources import models
 
+IDEA = "A language model rewrites a sentence: every step, one word is erased and guessed again from the rest."
 BEAT = 0.5  # seconds between two blocks of frames
 
 
@@ -28,7 +29,7 @@ def open_session() -> LiveSession:
     encoded = model.vocabulary.encode(base.text)
     live = LiveSession(model, base, Player([Track(Chain(model, encoded.ids, base.seed, base.tau), 0, "A")]))
     if not live.restart(replace(wanted, model=model.name)):
-        notices.append(f"The link's sentence cannot be used: {live.error}")
+        notices.append(f"The link's sentence cannot be used: {live.refused}")
         live.restart(replace(wanted, model=model.name, text=base.text))
     if wanted.model != model.name:
         live.want(wanted.model, models())
@@ -43,17 +44,18 @@ def page(live: LiveSession) -> None:
     with st.container(key="page"):
         with st.container(key="title", horizontal=True, vertical_alignment="bottom"):
             st.title("Live chain", anchor=False, width="content")
-            st.caption("Every step, one word is erased and guessed again from the rest.", width="stretch")
+            st.caption(
+                "A language model rewrites a sentence: every step, one word is erased and guessed again from the rest.",
+                width="stretch",
+            )
         live_controls.sentence(live)
         live_controls.messages(live)
         live_controls.transport(live)
-        if live.pending is not None:
-            live_controls.waiting(live)
+        live_controls.waiting(live)
         if not live.player.playing:
             live.player.look()
         live_panels.moving(live, BEAT)
         with st.container(key="fold"):
-            live_panels.log(live)
             live_panels.explanation()
     address.write(live.address)
 

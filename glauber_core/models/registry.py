@@ -7,7 +7,7 @@ from collections import OrderedDict
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from glauber_core.models.masked_lm import MaskedLM, load
-from glauber_core.models.source import canonical_name
+from glauber_core.models.source import BUILT_IN, canonical_name
 
 
 class ModelRegistry:
@@ -32,11 +32,19 @@ class ModelRegistry:
         key = canonical_name(name)
         with self._mutex:
             held = self._models.get(key)
-            if held is not None and not (held.done() and held.exception() is not None):
+            if held is not None:
                 self._models.move_to_end(key)
                 return held
             future = self._pool.submit(load, key, self._device)
             self._models[key] = future
-            while len(self._models) > self._capacity:
-                self._models.popitem(last=False)
-            return future
+            # The built-in model is what everybody falls back on: it stays.
+            loaded = [k for k in self._models if k not in (BUILT_IN, key) and self._models[k].done()]
+            for old in loaded[: max(0, len(self._models) - self._capacity)]:
+                del self._models[old]
+        future.add_done_callback(lambda done: self._forget(key, done))
+        return future
+
+    def _forget(self, key: str, done: Future[MaskedLM]) -> None:
+        with self._mutex:
+            if (done.cancelled() or done.exception() is not None) and self._models.get(key) is done:
+                del self._models[key]

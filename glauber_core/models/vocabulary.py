@@ -132,7 +132,16 @@ class Vocabulary:
 
     def _plain(self, text: str, first: bool) -> list[int]:
         text = text.strip() if first else text.rstrip()
-        return list(self._tokenizer.encode(text, add_special_tokens=False).ids) if text else []
+        return self._ids(text) if text else []
+
+    def _ids(self, text: str) -> list[int]:
+        try:
+            ids = list(self._tokenizer.encode(text, add_special_tokens=False).ids)
+        except Exception:  # the tokenizers library raises bare Exception, for example without an [UNK] entry
+            raise UserError("This model's tokenizer cannot read that text; try other words.") from None
+        if ids and max(ids) >= self.size:
+            raise UserError("This text holds a token that the model has no weights for; try other words.")
+        return ids
 
     def _notes(self, text: str, ids: list[int]) -> list[str]:
         notes = []
@@ -171,7 +180,7 @@ class Vocabulary:
         else:
             clean = typed.encode("utf-8", "replace").decode("utf-8")
             spaced = clean if first or self.style != "bytes" else " " + clean
-            ids = list(self._tokenizer.encode(spaced, add_special_tokens=False).ids)
+            ids = self._ids(spaced)
         if len(ids) == 0:
             raise UserError("The model sees no word in this text.")
         if len(ids) > 1:

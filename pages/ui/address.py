@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 
 import streamlit as st
@@ -54,14 +55,15 @@ def parse(params: dict[str, str], base: Address) -> tuple[Address, list[str]]:
             notices.append("The link's sentence is empty or too long; using a starter.")
     if "seed" in params:
         try:
-            seed = check_seed(int(params["seed"]))
-            if seed > MAX_SEED:
-                raise UserError("too large")
-            found = replace(found, seed=seed)
+            if not re.fullmatch(r"[0-9]{1,16}", params["seed"]) or int(params["seed"]) > MAX_SEED:
+                raise UserError("not a seed")
+            found = replace(found, seed=check_seed(int(params["seed"])))
         except (ValueError, UserError):
             notices.append(f"The link's seed is not a whole number from 0 to {MAX_SEED}; using {base.seed}.")
     if "tau" in params:
         try:
+            if not re.fullmatch(r"[0-9.e+-]{1,40}", params["tau"]):
+                raise UserError("not a number")
             tau = check_tau(params["tau"])
             if tau > MAX_TAU:
                 raise UserError("too hot")
@@ -78,7 +80,9 @@ def parse(params: dict[str, str], base: Address) -> tuple[Address, list[str]]:
 
 def fields(address: Address) -> dict[str, str]:
     """The parameters of a link; the temperature is written so that it reads back as the same number."""
-    found = {"model": address.model, "seed": str(address.seed), "tau": _number(address.tau), "color": address.color}
+    found = {"seed": str(address.seed), "tau": _number(address.tau), "color": address.color}
+    if address.model in SUGGESTED or is_hub_id(address.model):  # a folder of this computer is nobody else's business
+        found["model"] = address.model
     return found | ({"text": address.text} if len(address.text) <= MAX_TEXT else {})
 
 

@@ -68,7 +68,9 @@ def tau_control(tau: float, *, key: str, rev: int = 0, disabled: bool = False, l
     data = {"tau": tau, "rev": rev, "disabled": disabled, "label": label}
     sent = _TAU_CONTROL(key=key, data=data, on_tau_change=_nothing).tau
     value = sent.get("tau") if isinstance(sent, Mapping) and sent.get("rev") == rev else None
-    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else tau
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e300:
+        return float(value)
+    return tau
 
 
 def stage(data: Mapping[str, Any], *, key: str, on_pick_change: Callable[[], None] | None = None) -> Any:

@@ -46,9 +46,10 @@ def _values(track: Track, step: int) -> dict[str, list[float | None]]:
     return {name: [_number(v) for v in values] for name, values in known.items()}
 
 
-def _frame(vocabulary: Vocabulary, number: int, entry: Entry) -> dict[str, Any]:
+def _frame(vocabulary: Vocabulary, number: int, sweeps: float, entry: Entry) -> dict[str, Any]:
     return {
         "s": number,
+        "w": sweeps,
         "i": entry.position,
         **token(vocabulary, entry.new, entry.position == 0),
         "c": entry.new != entry.old,
@@ -64,17 +65,19 @@ def stage(
 ) -> dict[str, Any]:
     """Data of the ``stage`` component: the state before the block, then its frames."""
     chains = []
-    for track, frames in zip(player.tracks, player.block.frames, strict=True):
+    for track, first, frames in zip(player.tracks, player.block.starts, player.block.frames, strict=True):
         chain = track.chain
-        first = track.local(player.block.start)
         last = track.local(player.cursor)
         state = chain.record.state_at(first)
         changed = chain.record.last_changes(first)
+        times = chain.record.sweep_times()
         changes = sum(e.old != e.new for e in chain.record.entries[:last])
         chains.append(
             {
                 "id": track.name,
-                "title": f"chain {track.name}, seed {chain.header.seed}" + (", branch" if chain.header.parent else ""),
+                "title": f"chain {track.name}, seed {chain.header.seed}"
+                if chain.header.parent is None
+                else f"chain {track.name}, branched at step {track.offset:,}",
                 "tau": chain.record.entries[last].tau if last < chain.steps else chain.tau_now,
                 "step": first,
                 "tokens": [
@@ -82,7 +85,8 @@ def stage(
                 ],
                 "age": [None if c is None else first - c for c in changed],
                 **_values(track, first),
-                "frames": [_frame(vocabulary, number, entry) for number, entry in frames],
+                "sweep": float(times[first]),
+                "frames": [_frame(vocabulary, number, float(times[number]), entry) for number, entry in frames],
                 "badge": badge(track.seen[1], track.seen[2], track.seen[0])
                 if track.seen
                 else {"kind": "unknown", "text": "not yet known", "tip": "Computed once a sweep.", "step": first},
@@ -140,37 +144,42 @@ def _thin(points: list[list[float]]) -> list[list[float]]:
 
 def timelines(player: Player) -> dict[str, Any]:
     """Data of the ``timelines`` component: x is in sweeps of the first chain."""
-    sweep = player.tracks[0].chain.sweep_length
-    chains = []
+    clock = player.tracks[0].chain.record.sweep_times()
+    start = {t.name: float(clock[min(t.offset, len(clock) - 1)]) for t in player.tracks}
+    chains, ends = [], [1.0]
     for track in player.tracks:
-        record, length, offset = track.chain.record, track.chain.sweep_length, track.offset
-        last = track.local(player.cursor)
+        record, last = track.chain.record, track.local(player.cursor)
+        times = start[track.name] + record.sweep_times()
         holding, argmax = [], []
         for p in record.profiles:
             if p["step"] > last:
                 break
-            x = (offset + p["step"]) / sweep
-            rest = -p["log_exit"]
-            holding.append([x, p["holding"], math.exp(rest) if rest < 700 else 1e300])
+            rest, x = -p["log_exit"], float(times[p["step"]])
+            if not math.isnan(rest):
+                holding.append([x, p["holding"], math.exp(rest) if rest < 700 else 1e300])
             argmax.append([x, p["argmax"]])
         moved = np.array([e.old != e.new for e in record.entries[:last]], dtype=float)
-        whole = len(moved) // length
-        per_sweep = moved[: whole * length].reshape(whole, length).sum(axis=1)
+        # A step belongs to the sweep that it completes or is part of; only whole sweeps are counted.
+        number = np.ceil(times[1 : last + 1] - start[track.name] - 1e-9).astype(int)
+        whole = int(times[last] - start[track.name] + 1e-9)
+        changes = np.bincount(number, weights=moved, minlength=whole + 1)[1 : whole + 1]
         taus = [e.tau for e in record.entries[:last]] or [track.chain.tau_now]
         chains.append(
             {
                 "id": track.name,
                 "title": track.name,
-                "holding": _thin([v for v in holding if not math.isnan(v[1])]),
+                "holding": _thin(holding),
                 "argmax": _thin(argmax),
-                "changes": _thin([[(offset + (k + 1) * length) / sweep, float(c)] for k, c in enumerate(per_sweep)]),
-                "tau": _thin([[(offset + k) / sweep, t] for k, t in enumerate(taus)]),
+                "changes": _thin([[start[track.name] + k, float(c)] for k, c in enumerate(changes, start=1)]),
+                "tau": _thin([[float(times[k]), t] for k, t in enumerate(taus)]),
             }
         )
+        ends.append(float(times[last]))
+    cursor = float(clock[min(player.cursor, len(clock) - 1)])
     return {
         "epoch": str(id(player)),
-        "n": player.tracks[0].chain.n,
-        "cursor": player.cursor / sweep,
-        "xmax": max(player.cursor / sweep, 1.0),
+        "n": player.tracks[0].chain.sweep_length,
+        "cursor": cursor,
+        "xmax": max(ends),
         "chains": chains,
     }

@@ -15,6 +15,7 @@ from pages.ui.components import tau_control
 from pages.ui.live_session import LiveSession
 from pages.ui.player import MAX_CHAINS
 from pages.ui.resources import models
+from pages.ui.style import say
 
 SPEEDS: dict[str, float | None] = {
     "1 step a second": 1.0,
@@ -57,7 +58,7 @@ def sentence(live: LiveSession) -> None:
         live.restart(replace(live.address, text=state["text"], seed=_seed(state["seed"], live)))
 
     with st.container(key="top"):
-        model, starter, seed, link = st.columns([3.1, 4.2, 2, 0.9], vertical_alignment="center")
+        model, starter, seed, link = st.columns([2.6, 5, 2, 0.9], vertical_alignment="center")
     names = list(dict.fromkeys([*SUGGESTED, live.model.name]))
     model.selectbox(
         "model",
@@ -87,7 +88,7 @@ def sentence(live: LiveSession) -> None:
         help="The same seed, sentence and temperature give the same path.",
     )
     with link.popover("link", key="link", width="stretch"):
-        st.write("The address bar always holds this page: copy it, or this.")
+        st.write("The address bar holds sentence, model, seed, temperature and colours; for the steps, export the run.")
         st.code(_query(live), language=None, wrap_lines=True)
         if len(live.address.text) > MAX_TEXT:
             st.write("The sentence is too long for a link; export the run instead.")
@@ -106,38 +107,25 @@ def _seed(value: object, live: LiveSession) -> int:
 
 
 def messages(live: LiveSession) -> None:
-    """Errors and notes, in room that is always there."""
+    """What could not be done, and what the model cannot see as it was typed."""
     with st.container(key="errors"):
         for notice in st.session_state.pop("notices", []):
-            st.warning(notice, icon=":material/link_off:")
-        if live.error:
-            st.error(_plain(live.error), icon=":material/error:")
+            say("notice", notice)
+        if live.refused:
+            say("error", f"{live.refused} Meanwhile the sentence before goes on.")
+        elif live.error:
+            say("error", live.error)
         elif live.notes:
-            st.info(_plain(" ".join(live.notes)), icon=":material/visibility:")
-
-
-def _plain(text: str) -> str:
-    """Text as Markdown that shows every character literally."""
-    return "".join(f"\\{c}" if c in r"\`*_{}[]()<>#+-.!|~$:^=" else c for c in text)
+            say("note", " ".join(live.notes))
 
 
 def waiting(live: LiveSession) -> None:
-    """A model is being fetched: say so, look every second, and offer to stop waiting."""
-
-    @st.fragment(run_every=1.0)
-    def watch() -> None:
-        if live.pending is None or live.pending[1].done():
-            st.rerun(scope="app")
-            return
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(
-                f"Fetching {_plain(live.pending[0])}. Until it is there, {_plain(live.model.name)} stays in use."
-            )
-            if st.button("stop waiting", key="stop_waiting"):
-                live.pending = None
-                st.rerun(scope="app")
-
-    watch()
+    """A model is being fetched: say so, and offer to stop waiting; ``live_panels.moving`` looks for it."""
+    if live.pending is None:
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        say("note", f"Fetching {live.pending[0]}. Until it is there, {live.model.name} stays in use.")
+        st.button("stop waiting", key="stop_waiting", on_click=live.stop_waiting)
 
 
 def transport(live: LiveSession) -> None:
@@ -146,7 +134,7 @@ def transport(live: LiveSession) -> None:
     state = st.session_state
     tau, buttons = st.columns([5, 6], vertical_alignment="center")
     with tau:
-        live.set_tau(tau_control(live.address.tau, key="tau", rev=live.rev))
+        live.set_tau(tau_control(live.address.tau, key="tau", rev=live.rev, label="temperature tau"))
     with buttons, st.container(horizontal=True, key="transport", vertical_alignment="center"):
         label, icon = ("pause", ":material/pause:") if player.playing else ("play", ":material/play_arrow:")
         st.button(
@@ -164,20 +152,26 @@ def transport(live: LiveSession) -> None:
         )
         st.button("reset", on_click=live.reset, key="reset", help="Back to the sentence at step 0.")
         with st.popover("more", key="more"):
-            state.setdefault("speed", next(k for k, v in SPEEDS.items() if v == player.speed))
-            player.speed = SPEEDS.get(st.selectbox("speed", list(SPEEDS), key="speed"), 12.0)
-            state.setdefault("schedule", live.schedule.kind)
+            # A value given through the session's state does not reach a field inside a popover that is still closed.
+            speed = list(SPEEDS.values()).index(player.speed)
+            player.speed = SPEEDS.get(st.selectbox("speed", list(SPEEDS), speed, key="speed"), player.speed)
             st.selectbox(
                 "temperature over time",
                 list(SCHEDULE_NAMES),
+                list(SCHEDULE_NAMES).index(live.schedule.kind),
                 key="schedule",
                 format_func=SCHEDULE_NAMES.__getitem__,
                 on_change=lambda: live.set_schedule(state["schedule"]),
                 help="Heat, then cool: hot for 10 sweeps, then the slider's value. "
                 "Slow anneal: from hot down to the slider's value in 20 sweeps.",
             )
-            state.setdefault("color", live.address.color)
-            color = st.selectbox("colour words by", list(COLOR_NAMES), key="color", format_func=COLOR_NAMES.__getitem__)
+            color = st.selectbox(
+                "colour words by",
+                list(COLOR_NAMES),
+                list(COLOR_NAMES).index(live.address.color),
+                key="color",
+                format_func=COLOR_NAMES.__getitem__,
+            )
             if color in COLORS:
                 live.address = replace(live.address, color=color)
         with st.popover("compare", key="compare"):
@@ -189,13 +183,14 @@ def _query(live: LiveSession) -> str:
 
 
 def _compare(live: LiveSession) -> None:
-    st.write("Up to four chains side by side, from the same sentence.")
+    st.write("Up to four chains side by side, from the first sentence. Steps already made are kept and shown again.")
     what = st.segmented_control("differ in", ["temperature", "seed"], default="temperature", key="differ")
     taus = {0: 0.3, 1: 1.0, 2: 2.0, 3: 4.0}
     count = len(live.player.tracks)
     full = count >= MAX_CHAINS
     if what == "seed":
-        seed = st.number_input("its seed", 0, MAX_SEED, live.address.seed + count, 1, key=f"other_seed_{count}")
+        other = min(live.address.seed + count, MAX_SEED)
+        seed = st.number_input("its seed", 0, MAX_SEED, other, 1, key=f"other_seed_{count}")
         st.button("add chain", on_click=live.compare, args=(None, seed), key="add_seed", disabled=full)
     else:
         tau = st.number_input("its temperature", 0.0, MAX_TAU, taus.get(count, 1.0), 0.1, key=f"other_tau_{count}")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
-
 import streamlit as st
 
 from glauber_core.turns import urgent
 from pages.ui import frames
 from pages.ui.components import conditional_panel, scrubber, stage, timelines
-from pages.ui.live_session import LiveSession
+from pages.ui.live_session import REWOUND, LiveSession
+from pages.ui.style import say
 
 LOG_ROWS = 500
 
@@ -17,10 +16,10 @@ LOG_ROWS = 500
 def moving(live: LiveSession, beat: float) -> None:
     """Strips, badge, conditional and timelines; redrawn every ``beat`` seconds while playing."""
 
-    @st.fragment(run_every=beat if live.player.playing else None)
+    @st.fragment(run_every=beat if live.player.playing or live.pending else None)
     def draw() -> None:
         with live.lock:
-            if not live.tick(beat):
+            if not live.tick(beat) or (live.pending and live.pending[1].done()):
                 st.rerun(scope="app")
             _strip(live, beat)
             left, right = st.columns(2, gap="medium")
@@ -30,6 +29,7 @@ def moving(live: LiveSession, beat: float) -> None:
             with right:
                 _time(live)
                 timelines(frames.timelines(live.player), key="timelines", on_seek_change=lambda: _seek(live))
+            _log(live)
 
     draw()
 
@@ -50,49 +50,51 @@ def _pick(live: LiveSession) -> None:
 
 def _seek(live: LiveSession) -> None:
     wanted = st.session_state["timelines"].seek
-    sweep = wanted.get("sweep") if isinstance(wanted, dict) else None
-    if isinstance(sweep, (int, float)) and math.isfinite(sweep):
-        live.seek(round(sweep * live.player.tracks[0].chain.sweep_length))
+    if isinstance(wanted, dict):
+        live.seek_sweep(wanted.get("sweep"))
 
 
 def _hands(live: LiveSession) -> None:
-    """What can be done with the selected word; the room is always there."""
+    """What can be done with the selected word, and why something could not; the room is always there."""
     target = live.target
+    locked = target is not None and target[1] in target[0].chain.locked
+    past = target is not None and not live.player.playing and not live.at_present(target[0])
+    off = target is None or locked or past
     with st.container(key="hands", horizontal=True, vertical_alignment="bottom"):
-        locked = target is not None and target[1] in target[0].chain.locked
-        off = target is None
-        st.button("resample", key="do_resample", on_click=live.act, args=("resample",), disabled=off or locked)
+        st.button("resample", key="do_resample", on_click=live.resample, disabled=off)
         st.button(
             "unlock" if locked else "lock",
             key="do_lock",
-            on_click=live.act,
-            args=("lock",),
-            disabled=off,
+            on_click=live.switch_lock,
+            disabled=target is None,
             help="A locked word never changes.",
         )
 
         def put() -> None:
             word = st.session_state["word"]
-            if word:
-                live.act("put", word)
+            if word and live.act("put", word):
                 st.session_state["word"] = ""
 
         st.text_input(
             "another word",
             key="word",
             on_change=put,
-            disabled=off or locked,
+            disabled=off,
             label_visibility="collapsed",
             placeholder="another word here" if target else "click a word first",
             width=220,
         )
+    with st.container(key="hint"):
+        say("hint", live.hint or (REWOUND if past else "This word is locked." if locked else ""))
 
 
 def _time(live: LiveSession) -> None:
     """Where on the run the screen stands, and how fast it moves; the room is always there."""
     player = live.player
     note = "" if player.live else "an earlier sentence"
-    if player.playing and player.rate is not None:
+    if player.playing and not player.live:
+        note = "replaying recorded steps; branch to change them"
+    elif player.playing and player.rate is not None:
         wanted = "" if player.speed is None else f" of {player.speed:g} wanted"
         note = f"{player.rate:.1f} steps a second{wanted}"
 
@@ -150,22 +152,21 @@ def _choose(live: LiveSession) -> None:
         live.act("put", ident)
 
 
-def log(live: LiveSession) -> None:
+def _log(live: LiveSession) -> None:
     """Every step, and the run as a file."""
     player = live.player
-    with st.expander("step log and export", on_change="rerun", key="log_open") as box:
-        if not box.open:
-            return
+    with st.expander("step log and export", key="log_open"):
         names = [t.name for t in player.tracks]
         name = st.segmented_control("chain", names, default="A", key="log_chain") if len(names) > 1 else "A"
         track = next((t for t in player.tracks if t.name == name), player.tracks[0])
         chain, vocabulary = track.chain, live.model.vocabulary
-        entries = list(enumerate(chain.record.entries, start=1))[-LOG_ROWS:][::-1]
+        first = max(0, chain.steps - LOG_ROWS)
+        entries = [] if player.playing else list(enumerate(chain.record.entries[first:], start=first + 1))[::-1]
         rows = [
             {
                 "step": k,
                 "kind": e.kind,
-                "word": e.position + 1,
+                "word number": e.position + 1,
                 "old": vocabulary.surface(e.old).text,
                 "new": vocabulary.surface(e.new).text,
                 "log p (nats)": e.log_prob,
@@ -173,13 +174,14 @@ def log(live: LiveSession) -> None:
             }
             for k, e in entries
         ]
-        st.caption(f"The last {min(LOG_ROWS, chain.steps):,} of {chain.steps:,} steps, newest first.")
+        shown = f"The last {len(entries):,} of {chain.steps:,} steps, newest first."
+        st.caption("The steps are listed on every pause." if player.playing else shown)
         st.dataframe(rows or None, height=280, hide_index=True)
         stem = f"glauber-{chain.header.seed}-{track.name}"
         with st.container(horizontal=True):
             st.download_button(
                 "export CSV",
-                lambda: chain.record.to_csv(lambda i: vocabulary.surface(i).text),
+                lambda: live.export(lambda: chain.record.to_csv(lambda i: vocabulary.surface(i).text)),
                 f"{stem}.csv",
                 "text/csv",
                 on_click="ignore",
@@ -187,7 +189,7 @@ def log(live: LiveSession) -> None:
             )
             st.download_button(
                 "export JSON",
-                chain.record.to_json,
+                lambda: live.export(chain.record.to_json),
                 f"{stem}.json",
                 "application/json",
                 on_click="ignore",
@@ -200,19 +202,23 @@ def explanation() -> None:
     with st.expander("how this is computed"):
         st.markdown(
             r"""
-A step picks one free position $i$ at random, hides its word behind the mask token, and draws a new word from
-$p_i^\tau(v \mid x_{-i}) \propto \exp(\ell_i(v \mid x_{-i})/\tau)$, where $\ell_i$ are the model's scores. As many steps
-as there are free words make one *sweep*. At $\tau = 0$ the best word is always taken; the hotter, the more random.
+A step picks one of the $n$ free (not locked) words, $i$, at random, hides it behind the mask token, and draws a new
+word from $p_i^\tau(v \mid x_{-i}) \propto \exp(\ell_i(v \mid x_{-i})/\tau)$, where $\ell_i$ are the model's scores.
+$n$ steps make one *sweep*. At $\tau = 0$ the best word is always taken (the first in the vocabulary on a tie); the
+hotter, the more random.
 
 **Holding probability** $h = 1 - q$ with the exit rate
-$q = \frac1n \sum_i \sum_{v \ne x_i} p_i^\tau(v \mid x_{-i})$: exact for the sentence shown, from one look at every
-position, once a sweep and on every pause. The expected stay is $1/q$ steps.
+$q = \frac1n \sum_i \sum_{v \ne x_i} p_i^\tau(v \mid x_{-i})$: exact for the sentence shown up to the model's
+rounding, from one look at every free word, once a sweep and on every pause. At this temperature the expected stay is
+$1/q$ steps. Words outside the sampled vocabulary (an unknown or a blank) are left out; $q$ is then a lower bound.
 
 **Margin** $g_i = \ell_i(x_i) - \max_{v \ne x_i} \ell_i(v)$, in nats at $\tau = 1$. **Perfect trap**: all margins are
 positive. **Approximate trap**: not perfect, but $h \ge 0.99$, or the chain stayed within $\max(1, n/8)$ words of one
-sentence for 20 sweeps. Otherwise *wandering*.
+visited sentence for 20 sweeps. Otherwise *wandering*.
 
-Colours by probability, entropy and margin show each word's figure when it was last looked at.
+Colours by probability, entropy and margin show each word's figure when it was last looked at. Rare words are written as
+several pieces, each a token of its own; pieces that continue a word stand close to it, and one that has lost its
+beginning is marked ##.
 
 Source: *Mixing Times of Glauber Dynamics on Masked Language Models*, arXiv 2605.16378, sections 2 and 4; Levin and
 Peres, *Markov Chains and Mixing Times*, section 3.3.

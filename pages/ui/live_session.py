@@ -14,6 +14,8 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
+import numpy as np
+
 from glauber_core.chain import Chain
 from glauber_core.errors import UserError
 from glauber_core.models import MaskedLM
@@ -24,8 +26,9 @@ from glauber_core.turns import urgent
 from pages.ui.address import MAX_TAU, Address
 from pages.ui.player import Player, Track
 
-MAX_TOKENS = 128
+MAX_TOKENS = 64
 AT_ONCE = 0.6  # seconds
+REWOUND = "This is an earlier sentence: press latest to change the present one, or branch."
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -49,11 +52,14 @@ class LiveSession:
     player: the chains and their clock.
     notes: what the model cannot see as it was typed.
     error: one sentence about the last thing that could not be done; empty if all went well.
+    refused: the same for the sentence in the text field, as long as it is not the one that runs.
+    hint: the same for what was done by hand to the selected word.
     selected: (chain name, position) of the word that was clicked.
     own_tau: chains with a temperature of their own; the others follow the slider.
     schedule: the temperature programme, the same for all chains.
     pending: a model being fetched, with its name.
     rev: grows when the slider must take a new value from here.
+    streams: random streams given to branches so far.
     lock: held by whatever changes or draws the session; re-entrant.
     """
 
@@ -62,11 +68,14 @@ class LiveSession:
     player: Player
     notes: tuple[str, ...] = ()
     error: str = ""
+    refused: str = ""
+    hint: str = ""
     selected: tuple[str, int] | None = None
     own_tau: dict[str, float] = field(default_factory=dict)
     schedule: Schedule = field(default_factory=Schedule)
     pending: tuple[str, Future[MaskedLM]] | None = None
     rev: int = 0
+    streams: int = 0
     lock: Any = field(default_factory=threading.RLock, repr=False, compare=False)
 
     # -- the sentence ---------------------------------------------------------------------------------------------
@@ -78,10 +87,12 @@ class LiveSession:
             encoded = self.model.vocabulary.encode(address.text, cap=MAX_TOKENS)
             chain = self._chain(encoded.ids, address, ())
         except UserError as error:
-            self.error = str(error)
+            self.refused = str(error)
             return False
         self.player = Player([Track(chain, 0, "A")], speed=self.player.speed, epoch=self.player.epoch)
         self.address, self.notes, self.error, self.selected = address, encoded.notes, "", None
+        self.refused = self.hint = ""
+        self.streams = 0
         self.own_tau = {}
         return True
 
@@ -115,6 +126,11 @@ class LiveSession:
         self.pending = (name, registry.request(name))
 
     @alone
+    def stop_waiting(self) -> None:
+        """Stay with the present model; what is being fetched is kept for the next time it is asked for."""
+        self.pending = None
+
+    @alone
     def arrived(self) -> bool:
         """Switch to the pending model if it is there, or say why it is not; True if nothing is pending any more."""
         if self.pending is None:
@@ -135,7 +151,8 @@ class LiveSession:
         self.model = model
         if not self.restart(replace(self.address, model=model.name)):
             self.model = before
-            self.error = f"{model.name} cannot take this sentence: {self.error} Still using {before.name}."
+            self.error = f"{model.name} cannot take this sentence: {self.refused} Still using {before.name}."
+            self.refused = ""
         return True
 
     # -- temperature ----------------------------------------------------------------------------------------------
@@ -203,15 +220,24 @@ class LiveSession:
     @alone
     def seek(self, step: object) -> None:
         """Look at an earlier step (or the last one); anything but a number is ignored."""
-        if isinstance(step, (int, float)) and 0 <= step < 1e9:
+        if isinstance(step, (int, float)) and not isinstance(step, bool) and 0 <= step < 1e9:
             self.player.seek(int(step))
             self.player.look()
+            self.hint = ""
+
+    @alone
+    def seek_sweep(self, sweep: object) -> None:
+        """The same for a place on the time axis, in sweeps of the first chain."""
+        if isinstance(sweep, (int, float)) and not isinstance(sweep, bool) and 0 <= sweep < 1e9:
+            times = self.player.tracks[0].chain.record.sweep_times()
+            self.seek(int(np.abs(times - sweep).argmin()))
 
     @alone
     def pick(self, name: object, position: object) -> None:
         """Select a word, or let go of the one that is selected."""
-        if isinstance(name, str) and isinstance(position, int):
+        if isinstance(name, str) and type(position) is int:
             self.selected = None if self.selected == (name, position) else (name, position)
+            self.hint = ""
 
     # -- hands on -------------------------------------------------------------------------------------------------
 
@@ -225,28 +251,31 @@ class LiveSession:
         return (track, position) if track is not None and 0 <= position < track.chain.n else None
 
     @alone
-    def act(self, what: str, word: str | int = "") -> None:
-        """Resample, put, lock or unlock the selected word of the present state; ``error`` says why not.
+    def act(self, what: str, word: str | int = "") -> bool:
+        """Resample, put, lock or unlock the selected word of the present state; False if it was not done.
+
+        ``hint`` then says why, beside the word's own controls.
 
         Args:
             what: ``resample``, ``put`` (a typed word or a token id) or ``lock`` (a switch).
             word: for ``put``.
         """
+        self.hint = ""
         target = self.target
         if target is None:
-            return
+            return False
         track, position = target
         chain = track.chain
-        self.error = ""
         try:
-            if what == "lock":
-                chain.set_locked(chain.locked ^ {position})
-                track.seen = None
-                self.player.still()
-                return
-            if not self.at_present(track):
-                raise UserError("You are looking at an earlier step: go back to the present, or branch from here.")
             with urgent():
+                if what == "lock":
+                    chain.set_locked(chain.locked ^ {position})
+                    self.player.still()
+                    track.seen = None
+                    track.look(track.local(self.player.cursor))
+                    return True
+                if not self.at_present(track):
+                    raise UserError(REWOUND)
                 if what == "resample":
                     chain.resample(position)
                 else:
@@ -254,7 +283,22 @@ class LiveSession:
                     chain.edit(position, ident)
                 self.player.by_hand(track)
         except UserError as error:
-            self.error = str(error)
+            self.hint = str(error)
+            return False
+        return True
+
+    def resample(self) -> None:
+        """Resample the selected word."""
+        self.act("resample")
+
+    def switch_lock(self) -> None:
+        """Lock or unlock the selected word."""
+        self.act("lock")
+
+    @alone
+    def export(self, write: Callable[[], str]) -> str:
+        """A file of a run that may be growing meanwhile."""
+        return write()
 
     def at_present(self, track: Track) -> bool:
         """True if the screen shows the chain's last state."""
@@ -266,11 +310,12 @@ class LiveSession:
         track = self.target[0] if self.target else self.player.tracks[0]
         step = track.local(self.player.cursor)
         try:
-            used = {t.chain.header.chain for t in self.player.tracks}
-            stream = next(k for k in range(1, len(used) + 2) if k not in used)
-            added = self.player.add(track.chain.branch(step, stream), track.offset + step)
+            added = self.player.add(track.chain.branch(step, self.streams + 1), track.offset + step)
+            self.streams += 1
+            self.hint = ""
             if track.name in self.own_tau:
                 self.own_tau[added.name] = self.own_tau[track.name]
+            self.player.look()
             self.error = ""
         except UserError as error:
             self.error = str(error)

@@ -16,6 +16,7 @@ from glauber_core.record import Entry
 
 MAX_CHAINS = 4
 MAX_ENTRIES = 100_000
+MAX_FRAMES = 200  # of one beat: replayed steps cost nothing, but must still be seen
 
 
 @dataclass
@@ -48,9 +49,9 @@ class Track:
 
 @dataclass
 class Block:
-    """Frames to play, a list for each chain, after the snapshot at ``start`` (global step)."""
+    """Frames to play, a list for each chain, after the snapshot at each chain's own step in ``starts``."""
 
-    start: int
+    starts: list[int]
     frames: list[list[tuple[int, Entry]]]
 
 
@@ -74,7 +75,7 @@ class Player:
     seq: int = 0
     rate: float | None = None
     until: int | None = None
-    block: Block = field(default_factory=lambda: Block(0, []))
+    block: Block = field(default_factory=lambda: Block([], []))
     _last: float | None = None
     _owed: float = 0.0
 
@@ -97,7 +98,7 @@ class Player:
         self.seq = 0
         self._last = None
         self._owed = 0.0
-        self.block = Block(self.cursor, [[] for _ in self.tracks])
+        self.block = Block([t.local(self.cursor) for t in self.tracks], [[] for _ in self.tracks])
 
     def move(self, steps: int, deadline: float | None = None) -> int:
         """Advance the clock by up to ``steps`` steps and make their frames the new block; the steps done.
@@ -109,10 +110,12 @@ class Player:
         Raises:
             UserError: every word of a chain is locked, or the record is full; the steps before stay.
         """
-        start = self.cursor
-        begin = [t.local(start) for t in self.tracks]
+        begin = [t.local(self.cursor) for t in self.tracks]
         done = 0
         try:
+            for track in self.tracks:  # before any of them moves, or they would no longer share one clock
+                if len(track.chain.locked) == track.chain.n:
+                    raise UserError(f"Every word is locked in chain {track.name}: unlock at least one to go on.")
             while done < steps:
                 target = self.cursor + 1
                 for track in self.tracks:
@@ -132,7 +135,7 @@ class Player:
         finally:
             self.seq += 1
             self.block = Block(
-                start,
+                begin,
                 [
                     [(k + 1, t.chain.record.entries[k]) for k in range(first, t.local(self.cursor))]
                     for t, first in zip(self.tracks, begin, strict=True)
@@ -153,7 +156,7 @@ class Player:
         if self.until is not None:
             wanted = self.until - self.cursor
         elif self.speed is None:
-            wanted = 10**6
+            wanted = MAX_FRAMES
         else:
             self._owed += self.speed * elapsed
             wanted = int(self._owed)

@@ -21,35 +21,38 @@ def count(value: float) -> str:
     return f"10^{math.log10(value):.0f}"
 
 
-def dwell(figures: StateProfile) -> str:
+def dwell(figures: StateProfile, skipped: int) -> str:
     """How long the state is expected to stay, as a clause."""
+    if skipped:
+        return (
+            f"expected to stay {count(figures.dwell)} steps at most"
+            if math.isfinite(figures.dwell)
+            else "still filling"
+        )
     if math.isinf(figures.dwell):
         return "never leaves" if figures.tau == 0 else "expected to stay more than 10^300 steps"
     return f"expected to stay {count(figures.dwell)} steps"
 
 
+NAMES = {"perfect": "perfect trap", "approximate": "approximate trap", "wandering": "wandering"}
+WHY = {
+    "margins": "Every word is the one the model itself would put there.",
+    "holding": f"One step leaves the sentence as it is with probability {HOLD} or more.",
+    "window": f"For {WINDOW_SWEEPS} sweeps at most an eighth of the words (at least 1) differed from one sentence.",
+    "none": "Some word is not clearly the model's first choice, and no long stay is in sight.",
+}
+
+
 def badge(figures: StateProfile, found: Verdict, step: int) -> dict[str, object]:
     """The trap badge of the token strip."""
-    names = {
-        "perfect": "perfect trap",
-        "approximate": "approximate trap",
-        "wandering": "wandering",
-        "unknown": "not yet known",
-    }
-    skipped = f" Left out: {found.skipped} position(s) outside the sampled vocabulary." if found.skipped else ""
-    why = {
-        "margins": "Every word is the one the model itself would put there.",
-        "holding": f"One step leaves the sentence as it is with probability {HOLD} or more.",
-        "window": f"For {WINDOW_SWEEPS} sweeps the chain has stayed within an eighth of its words of one sentence.",
-        "none": "Some word is not the model's first choice, and the sentence changes often.",
-    }[found.reason]
     if found.kind == "unknown":
-        return {
-            "kind": "unknown",
-            "text": names["unknown"],
-            "tip": f"No figures for this sentence.{skipped}",
-            "step": step,
-        }
-    text = f"{names[found.kind]}, {dwell(figures)}"
-    exact = f"Exact at this temperature: exit rate q = {figures.exit_rate:.3g} per step, mean stay 1/q."
-    return {"kind": found.kind, "text": text, "tip": f"{why} {exact}{skipped}", "step": step}
+        tip = "No free word of this sentence lies in the sampled vocabulary."
+        return {"kind": "unknown", "text": "not yet known", "tip": tip, "step": step}
+    warm = found.kind == "perfect" and figures.dwell < len(figures.margin)
+    text = f"{NAMES[found.kind]}{', too warm to hold' if warm else ''}, {dwell(figures, found.skipped)}"
+    rate = f"{figures.exit_rate:.3g}" if figures.log_exit > -700 else f"10^{figures.log_exit / math.log(10):.0f}"
+    if found.skipped:
+        kind = f"Left out: {found.skipped} outside the sampled vocabulary; exit rate q at least {rate} per step."
+    else:
+        kind = f"Exact at this temperature, up to the model's rounding: exit rate q = {rate} per step, mean stay 1/q."
+    return {"kind": found.kind, "text": text, "tip": f"{WHY[found.reason]} {kind}", "step": step}

@@ -95,19 +95,6 @@ def test_play_rewrites_the_sentence_and_pause_stops_it(live: Page) -> None:
     assert words(live) == after
 
 
-def test_every_step_is_drawn_on_its_own(live: Page) -> None:
-    """Blocks of frames are spread out in the browser; how many a second is a figure of the bench, not of a test."""
-    button(live, "play").click()
-    expect(button(live, "pause")).to_be_visible(timeout=WAIT)
-    strip = live.get_by_test_id("strip-0")
-    expect(strip).to_have_attribute("data-step", re.compile(r"^\d\d"), timeout=WAIT)
-    button(live, "pause").click()
-    expect(button(live, "play")).to_be_visible(timeout=WAIT)
-    drawn, steps = updates(live), int(strip.get_attribute("data-step") or 0)
-    assert live.get_by_test_id("stage").get_attribute("data-missed") == "0"
-    assert drawn >= 0.7 * steps, f"{steps} steps in {drawn} updates"
-
-
 def test_nothing_jumps_while_playing(live: Page) -> None:
     boxes = []
     button(live, "play").click()

@@ -75,11 +75,36 @@ def test_the_least_recently_used_is_let_go(loads: list[str]) -> None:
     assert loads == ["a", "b", "c", "b"]
 
 
-def test_asking_does_not_wait(loads: list[str]) -> None:
-    begun = time.monotonic()
+def test_asking_does_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    go = threading.Event()
+
+    def load(name: str, device: str) -> str:
+        assert go.wait(30)
+        return name
+
+    monkeypatch.setattr("glauber_core.models.registry.load", load)
     future = ModelRegistry().request("slow")
-    assert time.monotonic() - begun < 0.04 and not future.done()
-    future.result(10)
+    assert not future.done()  # had asking waited for the loading, it would never have come back
+    go.set()
+    assert future.result(30) == "slow"
+
+
+def test_failed_loadings_push_nothing_out_and_the_built_in_model_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    def load(name: str, device: str) -> object:
+        if name.startswith("bad"):
+            raise UserError("no")
+        return object()
+
+    monkeypatch.setattr("glauber_core.models.registry.load", load)
+    models = ModelRegistry(capacity=2)
+    home, other = models.request(BUILT_IN).result(30), models.request("other").result(30)
+    for name in ("bad1", "bad2", "bad3"):
+        with pytest.raises(UserError):
+            models.request(name).result(30)
+    assert models.request("other").result(30) is other
+    for name in ("x", "y", "z"):
+        models.request(name).result(30)
+    assert models.request(BUILT_IN).result(30) is home
 
 
 def test_real_models_and_a_real_failure(tmp_path: Path) -> None:

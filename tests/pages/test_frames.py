@@ -149,7 +149,10 @@ def test_titles_badges_and_counters() -> None:
     assert shown["counters"].endswith(f"{changes} changes") and shown["title"] == "chain A, seed 1"
     assert shown["badge"]["kind"] in ("perfect", "approximate", "wandering") and shown["badge"]["step"] == 6
     p.add(p.tracks[0].chain.branch(3, 1), 3)
-    assert [c["title"] for c in stage(p, "bert", ("B", 2))["chains"]] == ["chain A, seed 1", "chain B, seed 1, branch"]
+    assert [c["title"] for c in stage(p, "bert", ("B", 2))["chains"]] == [
+        "chain A, seed 1",
+        "chain B, branched at step 3",
+    ]
     assert [c["selected"] for c in stage(p, "bert", ("B", 2))["chains"]] == [None, 2]
 
 

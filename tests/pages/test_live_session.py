@@ -84,9 +84,9 @@ def test_a_sentence_that_cannot_be_used_leaves_everything_as_it_was(text: str) -
     live.selected = ("A", 2)
     before = picture(live)
     assert not live.restart(replace(live.address, text=text))
-    assert live.error and picture(live) == before
+    assert live.refused and picture(live) == before
     live.player.move(1)  # and the old chain goes on
-    assert live.restart(replace(live.address, text="the dog")) and live.error == ""
+    assert live.restart(replace(live.address, text="the dog")) and live.refused == ""
 
 
 def test_bad_seeds_and_temperatures_too() -> None:
@@ -97,7 +97,7 @@ def test_bad_seeds_and_temperatures_too() -> None:
         replace(live.address, tau=-1.0),
         replace(live.address, tau=float("nan")),
     ):
-        assert not live.restart(bad) and live.error and picture(live) == before
+        assert not live.restart(bad) and live.refused and picture(live) == before
 
 
 def test_a_new_sentence_begins_anew() -> None:
@@ -279,9 +279,9 @@ def test_resample_put_and_lock() -> None:
     live.act("lock")
     assert chain.locked == {2}
     live.act("resample")
-    assert "locked" in live.error and chain.steps == 9
+    assert "locked" in live.hint and chain.steps == 9
     live.act("lock")
-    assert chain.locked == frozenset() and live.error == ""
+    assert chain.locked == frozenset() and live.hint == ""
 
 
 @pytest.mark.parametrize(
@@ -293,7 +293,7 @@ def test_a_word_that_cannot_be_put_changes_nothing(word: str | int) -> None:
     live.selected = ("A", 1)
     before = picture(live)
     live.act("put", word)
-    assert live.error and picture(live) == before
+    assert live.hint and picture(live) == before
 
 
 def test_the_past_cannot_be_changed_but_branched_from() -> None:
@@ -304,9 +304,9 @@ def test_the_past_cannot_be_changed_but_branched_from() -> None:
     before = picture(live)
     for what, word in (("resample", ""), ("put", "water")):
         live.act(what, word)
-        assert "earlier step" in live.error and picture(live) == before
+        assert "earlier sentence" in live.hint and picture(live) == before
     live.branch()
-    assert live.error == ""
+    assert live.hint == ""
     side = live.player.tracks[1]
     assert (side.name, side.offset, live.player.cursor) == ("B", 8, 8)
     assert side.chain.tokens == live.player.tracks[0].chain.record.state_at(8).tolist()

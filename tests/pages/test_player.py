@@ -37,16 +37,16 @@ def tokens_on_screen(player: Player, track: Track) -> list[int]:
 def test_a_new_player_shows_step_zero() -> None:
     player = alone()
     assert (player.cursor, player.head, player.live, player.playing) == (0, 0, True, False)
-    assert player.block.start == 0 and player.block.frames == [[]] and player.seq == 0
+    assert player.block.starts == [0] and player.block.frames == [[]] and player.seq == 0
 
 
 def test_moving_computes_and_hands_over_the_frames() -> None:
     player, wanted = alone(), chain()
     assert player.move(7) == 7
     entries = wanted.advance(7)
-    assert player.block.start == 0 and player.block.frames == [list(enumerate(entries, start=1))]
+    assert player.block.starts == [0] and player.block.frames == [list(enumerate(entries, start=1))]
     assert (player.cursor, player.head, player.seq) == (7, 7, 1)
-    assert player.move(3) == 3 and player.block.start == 7 and player.seq == 2
+    assert player.move(3) == 3 and player.block.starts == [7] and player.seq == 2
     assert [k for k, _ in player.block.frames[0]] == [8, 9, 10]
     assert player.move(0) == 0 and player.block.frames == [[]] and player.cursor == 10
 
@@ -56,7 +56,7 @@ def test_frames_lead_from_the_snapshot_to_the_cursor() -> None:
     for steps in (1, 4, 9):
         player.move(steps)
         for track, frames in zip(player.tracks, player.block.frames, strict=True):
-            state = track.chain.record.state_at(track.local(player.block.start))
+            state = track.chain.record.state_at(player.block.starts[player.tracks.index(track)])
             for _, entry in frames:
                 assert state[entry.position] == entry.old
                 state[entry.position] = entry.new
@@ -70,7 +70,7 @@ def test_seeking_back_and_playing_on_replays_what_was_recorded() -> None:
     player.play()
     player.seek(12)
     assert (player.cursor, player.playing, player.live) == (12, False, False)
-    assert player.epoch == epoch + 1 and player.block.frames == [[]] and player.block.start == 12
+    assert player.epoch == epoch + 1 and player.block.frames == [[]] and player.block.starts == [12]
     player.move(10)
     assert [e for _, e in player.block.frames[0]] == entries[12:22] and player.head == 40
     player.move(30)  # past the end: replay, then compute
@@ -194,7 +194,7 @@ def test_frames_of_a_chain_that_lags_lead_from_its_snapshot_too() -> None:
     player.by_hand(player.tracks[0])  # A is a step ahead of B now
     player.move(1)
     track, frames = player.tracks[1], player.block.frames[1]
-    snapshot = track.local(player.block.start)
+    snapshot = player.block.starts[1]
     assert [k for k, _ in frames] == list(range(snapshot + 1, track.chain.steps + 1))
 
 

@@ -29,6 +29,8 @@ function create(parent) {
     if (wait <= 0) send();
     else s.timer ??= setTimeout(send, wait);
   });
+  // A thumb pressed and let go where it is changes nothing: no change event comes.
+  for (const end of ["pointerup", "pointercancel", "blur"]) range.addEventListener(end, () => (s.drag = false));
   range.addEventListener("change", () => {
     s.drag = false;
     send();

@@ -143,6 +143,7 @@ function rebuild(s, chains) {
 
 function snapshot(s, c, d) {
   c.step = d.step;
+  c.sweep = d.sweep ?? null;
   c.tokens = d.tokens.map((t) => ({ ...t }));
   c.changedAt = d.tokens.map((_, i) => (d.age?.[i] == null ? null : d.step - d.age[i]));
   c.values = {};
@@ -239,6 +240,7 @@ function play(c, frame) {
   if (!token) return;
   Object.assign(token, { t: frame.t, glue: frame.glue, oov: frame.oov });
   c.step = frame.s;
+  c.sweep = frame.w ?? null;
   c.tau = frame.tau;
   c.values.probability[frame.i] = frame.p ?? null;
   c.values.entropy[frame.i] = frame.h ?? null;

@@ -7,7 +7,7 @@ function paint(s, values) {
   for (const c of s.chains) {
     c.el.style.setProperty("--accent", tauColor(c.tau));
     setAttribute(c.strip, "data-step", c.step);
-    setText(c.readout, `step ${c.step.toLocaleString("en-US")}, sweep ${(c.step / s.free).toFixed(1)}, tau ${tauText(c.tau)}`);
+    setText(c.readout, `step ${c.step.toLocaleString("en-US")}, sweep ${(c.sweep ?? c.step / s.free).toFixed(1)}, tau ${tauText(c.tau)}`);
     for (const i of c.dirty) drawToken(c, i);
     for (const i of c.glows) if (!still) glow(c.toks[i]);
     if (values) drawValues(s, c);

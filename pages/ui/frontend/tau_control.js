@@ -1,4 +1,4 @@
-const SEND_EVERY = 200; // ms between two values sent in a drag
+const SEND_EVERY = 450; // ms between two values sent in a drag
 const TAU_LIMIT = 1000;
 const instances = new WeakMap();
 
