@@ -32,19 +32,21 @@ class ModelRegistry:
         key = canonical_name(name)
         with self._mutex:
             held = self._models.get(key)
-            if held is not None:
+            if held is not None and not (held.done() and held.exception() is not None):
                 self._models.move_to_end(key)
                 return held
             future = self._pool.submit(load, key, self._device)
             self._models[key] = future
-            # The built-in model is what everybody falls back on: it stays.
-            loaded = [k for k in self._models if k not in (BUILT_IN, key) and self._models[k].done()]
-            for old in loaded[: max(0, len(self._models) - self._capacity)]:
-                del self._models[old]
-        future.add_done_callback(lambda done: self._forget(key, done))
+        future.add_done_callback(lambda done: self._settle(key, done))
         return future
 
-    def _forget(self, key: str, done: Future[MaskedLM]) -> None:
+    def _settle(self, key: str, done: Future[MaskedLM]) -> None:
+        """Forget a loading that failed; make room for one that did not. The built-in model always stays."""
         with self._mutex:
-            if (done.cancelled() or done.exception() is not None) and self._models.get(key) is done:
-                del self._models[key]
+            if done.cancelled() or done.exception() is not None:
+                if self._models.get(key) is done:
+                    del self._models[key]
+                return
+            others = [k for k in self._models if k not in (BUILT_IN, key) and self._models[k].done()]
+            for old in others[: max(0, len(self._models) - self._capacity)]:
+                del self._models[old]

@@ -165,6 +165,17 @@ def test_work_by_hand_does_not_use_up_the_schedule() -> None:
     assert [e.tau for e in mine.advance(7)] == [3.0] * 6 + [0.5]
 
 
+def test_locking_words_does_not_move_the_schedule() -> None:
+    mine = chain(tau=0.5, schedule=Schedule("anneal", 4))
+    mine.advance(6)  # two of four sweeps of three words
+    before = mine.tau_now
+    mine.set_locked([0])
+    assert mine.tau_now == before
+    mine.advance(2)  # a sweep of the two that are left
+    assert mine.tau_now == Schedule("anneal", 4).tau(0.5, 3.0)
+    assert mine.record.sweep_times().tolist() == pytest.approx([0, 1 / 3, 2 / 3, 1, 4 / 3, 5 / 3, 2, 2.5, 3])
+
+
 # -- branches ---------------------------------------------------------------------------------------------------------
 
 

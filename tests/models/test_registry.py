@@ -12,6 +12,7 @@ import pytest
 from glauber_core.errors import UserError
 from glauber_core.models import registry
 from glauber_core.models.registry import ModelRegistry
+from glauber_core.models.source import BUILT_IN
 from tests.models.checkpoints import copy_of, folder, model
 
 
