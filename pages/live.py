@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import streamlit as st
 
+from glauber_core.chain import Chain
 from glauber_core.starters import STARTERS
 from pages.ui import address, live_controls, live_panels, style
 from pages.ui.live_session import LiveSession
@@ -24,8 +25,6 @@ def open_session() -> LiveSession:
     wanted, notices = address.parse(dict(st.query_params), base)
     with st.spinner("Loading the language model ..."):
         model = models().request(base.model).result()
-    from glauber_core.chain import Chain
-
     encoded = model.vocabulary.encode(base.text)
     live = LiveSession(model, base, Player([Track(Chain(model, encoded.ids, base.seed, base.tau), 0, "A")]))
     if not live.restart(replace(wanted, model=model.name)):
@@ -44,10 +43,7 @@ def page(live: LiveSession) -> None:
     with st.container(key="page"):
         with st.container(key="title", horizontal=True, vertical_alignment="bottom"):
             st.title("Live chain", anchor=False, width="content")
-            st.caption(
-                "A language model rewrites a sentence: every step, one word is erased and guessed again from the rest.",
-                width="stretch",
-            )
+            st.caption(IDEA, width="stretch")
         live_controls.sentence(live)
         live_controls.messages(live)
         live_controls.transport(live)

@@ -316,9 +316,8 @@ class LiveSession:
             if track.name in self.own_tau:
                 self.own_tau[added.name] = self.own_tau[track.name]
             self.player.look()
-            self.error = ""
         except UserError as error:
-            self.error = str(error)
+            self.hint = str(error)
 
     @alone
     def compare(self, tau: float | None, seed: object) -> None:

@@ -314,7 +314,7 @@ def test_the_past_cannot_be_changed_but_branched_from() -> None:
     assert live.player.tracks[2].chain.header.chain not in {0, side.chain.header.chain}
     live.branch()
     live.branch()
-    assert "At most 4" in live.error and len(live.player.tracks) == 4
+    assert "At most 4" in live.hint and len(live.player.tracks) == 4
 
 
 def test_a_branch_keeps_the_temperature_of_the_chain_it_left() -> None:
