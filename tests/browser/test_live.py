@@ -275,3 +275,37 @@ def test_phone_width_has_no_sideways_scrolling(page: Page, run_app: Callable[...
     open_live(page, run_app("app.py"))
     wide = page.evaluate("document.documentElement.scrollWidth")
     assert wide <= 390
+
+
+def test_looking_into_a_menu_changes_nothing(live: Page) -> None:
+    button(live, "play").click()
+    expect(live.get_by_test_id("strip-0")).not_to_have_attribute("data-step", "0", timeout=WAIT)
+    button(live, "pause").click()
+    expect(button(live, "play")).to_be_visible(timeout=WAIT)
+    button(live, "more").click()
+    expect(live.get_by_role("combobox", name="speed")).to_have_value("12 steps a second", timeout=WAIT)
+    settled(live)
+    live.keyboard.press("Escape")
+    button(live, "play").click()
+    expect(live.get_by_test_id("scrubber")).to_contain_text("of 12 wanted", timeout=WAIT)
+
+
+def test_a_word_that_cannot_be_put_is_explained_beside_it_and_kept(live: Page) -> None:
+    live.get_by_test_id("tok-0-1").click()
+    field = live.get_by_label("another word")
+    expect(field).to_be_enabled(timeout=WAIT)
+    field.fill("electroencephalogram")
+    field.press("Enter")
+    expect(live.locator(".say.hint")).to_contain_text("only a single token can go there", timeout=WAIT)
+    expect(field).to_have_value("electroencephalogram")
+
+
+def test_what_was_typed_stands_literally_in_messages(live: Page) -> None:
+    text = ":material/home: -> www.example.com <b>x</b> &lt;i&gt;"
+    field = live.get_by_role("combobox", name="model")
+    field.fill(text)
+    field.press("Enter")
+    message = live.locator(".say.error")
+    expect(message).to_contain_text("There is no model or folder", timeout=WAIT)
+    assert text.split("&")[0] in message.inner_text()
+    assert message.locator("a, b, i, span").count() == 0
