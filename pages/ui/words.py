@@ -27,7 +27,7 @@ def dwell(figures: StateProfile, skipped: int) -> str:
         return (
             f"expected to stay {count(figures.dwell)} steps at most"
             if math.isfinite(figures.dwell)
-            else "still filling"
+            else "still to be filled in"
         )
     if math.isinf(figures.dwell):
         return "never leaves" if figures.tau == 0 else "expected to stay more than 10^300 steps"

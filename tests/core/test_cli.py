@@ -161,3 +161,24 @@ def test_as_a_module() -> None:
     assert done.returncode == 0, done.stderr
     assert len(done.stdout.splitlines()) == 2 and done.stdout.splitlines()[0].endswith("the cat sat .")
     assert builtin().name == "glauber-mini"
+
+
+@pytest.mark.parametrize("name", ["", ".", "run.txt", "nowhere/run.json"])
+def test_a_file_that_cannot_be_written_is_refused_before_anything_is_computed(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(cli, "load", lambda *_: pytest.fail("the model was loaded"))
+    assert main(["chain", TEXT, "--out", name]) == 2
+    assert capsys.readouterr().err.startswith("error: ")
+
+
+def test_endings_are_read_without_regard_to_case(tmp_path: Path) -> None:
+    assert main(["chain", TEXT, "--sweeps", "1", "--out", str(tmp_path / "run.CSV")]) == 0
+    assert (tmp_path / "run.CSV").read_text(encoding="utf-8").startswith("step,kind,position")
+
+
+def test_a_reader_that_goes_away_is_no_fault() -> None:
+    command = f"{sys.executable} -m glauber_core chain '{TEXT}' --sweeps 3 | head -1"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and "Traceback" not in done.stderr
