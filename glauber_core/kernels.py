@@ -58,6 +58,18 @@ def init(tokens: Int[Tensor, "C n"]) -> ChainState:
     return ChainState(tokens.clone().long(), torch.zeros(len(tokens), dtype=torch.int64))
 
 
+def lowest_argmax(logits: Float[Tensor, "B V"]) -> Int64[Tensor, " B"]:
+    """int64 [B]: the most likely token of each row, the lowest id on ties (``torch.argmax`` promises no order)."""
+    ids = torch.arange(logits.shape[1], device=logits.device)
+    return torch.where(logits == logits.amax(dim=1, keepdim=True), ids, logits.shape[1]).amin(dim=1)
+
+
+def entropy_of(log_prob: Float64[Tensor, "B V"]) -> Float64[Tensor, " B"]:
+    """float64 [B], nats: entropy of each row of log probabilities; tokens of probability 0 add nothing."""
+    prob = log_prob.exp()
+    return -(prob * torch.where(prob > 0, log_prob, 0.0)).sum(dim=1)
+
+
 def log_conditional(logits: Float[Tensor, "B V"], tau: Float64[Tensor, " B"]) -> Float64[Tensor, "B V"]:
     """log p^tau = log softmax(logits / tau) in float64; at tau = 0 all mass on the argmax of lowest id.
 
@@ -71,8 +83,7 @@ def log_conditional(logits: Float[Tensor, "B V"], tau: Float64[Tensor, " B"]) ->
     cold = tau == 0
     if bool(cold.any()):
         ids = torch.arange(logits.shape[1], device=logits.device)
-        best = torch.where(centred == 0, ids, logits.shape[1]).amin(dim=1, keepdim=True)
-        frozen = torch.where(ids == best, 0.0, -torch.inf).double()
+        frozen = torch.where(ids == lowest_argmax(logits)[:, None], 0.0, -torch.inf).double()
         result = torch.where(cold[:, None], frozen, result)
     return result
 
@@ -143,8 +154,6 @@ def resample(
     tau, uniform = tau.to(logits.device), uniform.to(logits.device)
     log_prob = log_conditional(logits, tau)
     new = inverse_cdf(log_prob, uniform, conditionals.allowed.to(logits.device))
-    prob = log_prob.exp()
-    entropy = -(prob * torch.where(prob > 0, log_prob, 0.0)).sum(dim=1)
     rows = torch.arange(len(position))
     old = state.tokens[rows, position]
     info = StepInfo(
@@ -152,7 +161,7 @@ def resample(
         old,
         new.cpu(),
         log_prob.gather(1, new[:, None])[:, 0].cpu(),
-        entropy.cpu(),
+        entropy_of(log_prob).cpu(),
         margin_of(logits, new).cpu(),
     )
     tokens = state.tokens.clone()

@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Bool, Float64, Int64
 from torch import Tensor
 
-from glauber_core.kernels import log_conditional, margin_of
+from glauber_core.kernels import entropy_of, log_conditional, lowest_argmax, margin_of
 from glauber_core.types import Conditionals
 
 HOLD = 0.99
@@ -88,16 +88,13 @@ def profile(
         logits = conditionals(tokens.expand(len(part), -1), part)
         own = tokens[part].to(logits.device)
         log_p = log_conditional(logits, torch.full((len(part),), tau, dtype=torch.float64, device=logits.device))
-        prob = log_p.exp()
         where = part.numpy()
         inside = allowed[tokens[part]]
-        arrays["entropy"][where] = -(prob * torch.where(prob > 0, log_p, 0.0)).sum(dim=1).cpu().numpy()
+        arrays["entropy"][where] = entropy_of(log_p).cpu().numpy()
         arrays["margin"][where] = margin_of(logits, own).cpu().numpy()
         arrays["log_prob"][where] = log_p.gather(1, own[:, None])[:, 0].cpu().numpy()
         defined[where] = inside.numpy()
-        ids = torch.arange(logits.shape[1], device=logits.device)
-        top = torch.where(logits == logits.amax(dim=1, keepdim=True), ids, logits.shape[1]).amin(dim=1)
-        best[where] = (top == own).cpu().numpy()
+        best[where] = (lowest_argmax(logits) == own).cpu().numpy()
         # The probabilities of change are summed themselves: 1 - p would lose everything below 1e-16.
         others = log_p.scatter(1, own[:, None], -torch.inf)
         leave.append(torch.logsumexp(others, dim=1)[inside.to(logits.device)].cpu())

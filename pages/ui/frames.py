@@ -39,7 +39,7 @@ def _values(track: Track, step: int) -> dict[str, list[float | None]]:
     for entry in entries[max(since, step - 40 * track.chain.n) : step]:
         i = entry.position
         known["probability"][i], known["entropy"][i], known["margin"][i] = (
-            math.exp(entry.log_prob) if not math.isnan(entry.log_prob) else math.nan,
+            math.exp(entry.log_prob),
             entry.entropy,
             entry.margin,
         )
@@ -54,7 +54,7 @@ def _frame(vocabulary: Vocabulary, number: int, sweeps: float, entry: Entry) -> 
         **token(vocabulary, entry.new, entry.position == 0),
         "c": entry.new != entry.old,
         "tau": entry.tau,
-        "p": _number(math.exp(entry.log_prob)) if not math.isnan(entry.log_prob) else None,
+        "p": _number(math.exp(entry.log_prob)),
         "h": _number(entry.entropy),
         "m": _number(entry.margin),
     }

@@ -82,18 +82,17 @@ class LiveSession:
 
     @alone
     def restart(self, address: Address) -> bool:
-        """Begin anew from the address's sentence; on bad input everything stays as it was and ``error`` says why."""
+        """Begin anew from the address's sentence; bad input leaves all as it was, ``refused`` says why."""
         try:
             encoded = self.model.vocabulary.encode(address.text, cap=MAX_TOKENS)
             chain = self._chain(encoded.ids, address, ())
         except UserError as error:
             self.refused = str(error)
             return False
-        self.player = Player([Track(chain, 0, "A")], speed=self.player.speed, epoch=self.player.epoch)
-        self.address, self.notes, self.error, self.selected = address, encoded.notes, "", None
+        self._begin(chain)
+        self.address, self.notes, self.selected = address, encoded.notes, None
         self.refused = self.hint = ""
         self.streams = 0
-        self.own_tau = {}
         return True
 
     @alone
@@ -101,10 +100,14 @@ class LiveSession:
         """Back to step 0 of the same sentence, seed and locks, one chain."""
         first = self.player.tracks[0].chain
         chain = self._chain(first.header.start, self.address, first.locked)
-        self.player = Player([Track(chain, 0, "A")], speed=self.player.speed, epoch=self.player.epoch)
-        self.own_tau, self.error = {}, ""
+        self._begin(chain)
         if self.selected and self.selected[0] != "A":
             self.selected = None
+
+    def _begin(self, chain: Chain) -> None:
+        """One chain on a clock of its own, at the speed chosen before."""
+        self.player = Player([Track(chain, 0, "A")], speed=self.player.speed, epoch=self.player.epoch)
+        self.own_tau, self.error = {}, ""
 
     def _chain(self, ids: tuple[int, ...], address: Address, locked: frozenset[int] | tuple[()]) -> Chain:
         return Chain(
