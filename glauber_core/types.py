@@ -1,10 +1,10 @@
-"""The one interface that every model, exact or neural, offers to kernels, runners and statistics."""
+"""The two interfaces that models, exact or neural, offer: one-position conditionals, or a joint law."""
 
 from __future__ import annotations
 
 from typing import Protocol, runtime_checkable
 
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float, Float64, Int
 from torch import Tensor
 
 
@@ -34,5 +34,34 @@ class Conditionals(Protocol):
 
         Returns:
             float [B, V], on the model's device; ``-inf`` exactly at the disallowed tokens.
+        """
+        ...
+
+
+@runtime_checkable
+class JointLaw(Protocol):
+    """A law on sentences given outright; its conditionals follow, and every rectangle has curl 0 (MATH section 2).
+
+    ``log p_i(a' | x_-i) - log p_i(a | x_-i) = log P(x^{i->a'}) - log P(x^{i->a})``. States are as in ``Conditionals``.
+
+    Attributes:
+        vocab_size: V, the number of token ids, disallowed ones included.
+        allowed: bool [V], the tokens that may be sampled.
+    """
+
+    @property
+    def vocab_size(self) -> int: ...
+
+    @property
+    def allowed(self) -> Bool[Tensor, " V"]: ...
+
+    def log_joint(self, states: Int[Tensor, "B n"]) -> Float64[Tensor, " B"]:
+        """Log P(x) of each row, in nats, up to a constant that sentences of one length share.
+
+        Args:
+            states: int64 [B, n], token ids in 0 .. V-1.
+
+        Returns:
+            float64 [B], on the CPU.
         """
         ...
