@@ -7,27 +7,16 @@ from contextlib import contextmanager
 from typing import Any
 
 import torch
-from jaxtyping import Bool, Float, Int
-from tokenizers import Tokenizer
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from glauber_core.errors import UserError
 from glauber_core.models import packed
+from glauber_core.models.loading import Pretrained
 from glauber_core.models.source import Source, locate
-from glauber_core.models.vocabulary import Vocabulary
-from glauber_core.turns import Turns
 
 
-def padded_length(tokens: int, limit: int) -> int:
-    """Length a row is padded to: the next multiple of 4 up to 32, of 8 up to 128, of 32 above; at most ``limit``.
-
-    A function of the sentence's length alone, so that a run's evaluation shape never depends on its company.
-    """
-    multiple = 4 if tokens <= 32 else 8 if tokens <= 128 else 32
-    return min(-(-tokens // multiple) * multiple, limit)
-
-
-class MaskedLM:
+class MaskedLM(Pretrained):
     """A masked language model whose rows each mask exactly the one position they read.
 
     Only the hidden vector at the masked position goes through the vocabulary head. One forward pass runs at a time
@@ -44,19 +33,14 @@ class MaskedLM:
     """
 
     def __init__(self, source: Source, device: str = "cpu", dtype: torch.dtype = torch.float32) -> None:
-        self.name, self.model_hash, self.device, self.dtype = source.name, source.sha256, _device(device), dtype
-        self._turns = Turns()
+        super().__init__(source, "masked", device, dtype)
+        if self.vocabulary.mask_id is None:
+            raise UserError(f"{self.name} has no mask token, so it is not a masked language model.")
+        self._mask_id = self.vocabulary.mask_id
         self._rows: Tensor | None = None
-        self._model = _placed(_load_network(source), self.device, dtype).eval()
-        self._model.requires_grad_(False)
-        self.vocabulary = _load_vocabulary(source, self._model)
-        self.vocab_size = self.vocabulary.size
-        self.allowed: Bool[Tensor, " V"] = self.vocabulary.allowed
         self._barred = torch.zeros(self.vocab_size, dtype=dtype)
         self._barred[~self.allowed] = -torch.inf
         self._barred = self._barred.to(self.device)
-        self._reach = self.vocabulary.limit + len(self.vocabulary.prefix) + len(self.vocabulary.suffix)
-        self.kernels = "plain"
         self._prepare_rows()
 
     def __call__(self, states: Int[Tensor, "B n"], positions: Int[Tensor, " B"]) -> Float[Tensor, "B V"]:
@@ -70,31 +54,10 @@ class MaskedLM:
         return logits + self._barred
 
     def _rows_of(self, states: Tensor, positions: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        vocabulary = self.vocabulary
-        count, n = states.shape
-        start = len(vocabulary.prefix)
-        used = start + n + len(vocabulary.suffix)
-        if used > self._reach:
-            raise UserError(f"That is {n:,} tokens; {self.name} reads at most {vocabulary.limit:,}.")
-        length = padded_length(used, self._reach)
-        ids = torch.zeros((count, length), dtype=torch.int64)
-        if vocabulary.prefix:
-            ids[:, :start] = torch.tensor(vocabulary.prefix)
-        ids[:, start : start + n] = states
-        if vocabulary.suffix:
-            ids[:, start + n : used] = torch.tensor(vocabulary.suffix)
-        # The pad id matters to RoBERTa, which counts its positions from the non-pad tokens.
-        ids[:, used:] = self._pad_id
-        reads = positions + start
-        ids[torch.arange(count), reads] = vocabulary.mask_id
-        attention = torch.zeros_like(ids)
-        attention[:, :used] = 1
+        ids, attention = self._framed(states)
+        reads = positions + len(self.vocabulary.prefix)
+        ids[torch.arange(len(ids)), reads] = self._mask_id
         return ids.to(self.device), attention.to(self.device), reads.to(self.device)
-
-    @property
-    def _pad_id(self) -> int:
-        pad = self._model.config.pad_token_id
-        return int(pad) if pad is not None else 0
 
     @contextmanager
     def _slicing(self, reads: Tensor | None) -> Iterator[None]:
@@ -146,86 +109,6 @@ class MaskedLM:
                 self.kernels = "packed"
             else:
                 packed.unpack(replaced)
-
-
-def _device(name: str) -> torch.device:
-    try:
-        return torch.device(name)
-    except RuntimeError:
-        raise UserError(f"There is no device called {name!r}; use cpu, or cuda for an NVIDIA GPU.") from None
-
-
-def _placed(network: Any, device: torch.device, dtype: torch.dtype) -> Any:
-    try:
-        return network.to(dtype).to(device)
-    except (RuntimeError, AssertionError, NotImplementedError):
-        raise UserError(f"The device {device} is not available to PyTorch here; use cpu.") from None
-
-
-def _load_network(source: Source) -> Any:
-    from transformers import AutoModelForMaskedLM
-    from transformers.utils import logging
-
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
-    try:
-        network, report = AutoModelForMaskedLM.from_pretrained(
-            source.folder,
-            local_files_only=True,
-            trust_remote_code=False,
-            use_safetensors=True,
-            dtype=torch.float32,
-            attn_implementation="sdpa",
-            output_loading_info=True,
-        )
-    except Exception as error:  # the files are a stranger's: any fault in them must end in one sentence
-        reason = str(error).strip().splitlines()[0][:200] if str(error).strip() else type(error).__name__
-        raise UserError(f"{source.name} cannot be loaded as a masked language model: {reason}") from None
-    if getattr(network.config, "is_decoder", False):
-        raise UserError(f"{source.name} is a causal language model: it predicts from the left alone.")
-    if report["mismatched_keys"]:
-        raise UserError(f"The weights of {source.name} do not have the sizes that its config.json gives.")
-    missing = sorted(report["missing_keys"])
-    if missing:
-        raise UserError(
-            f"{source.name} is not a complete masked language model: the weights of {missing[0]} are missing."
-        )
-    return network
-
-
-def _load_vocabulary(source: Source, network: Any) -> Vocabulary:
-    from transformers import AutoTokenizer
-
-    try:
-        fast = AutoTokenizer.from_pretrained(source.folder, local_files_only=True, trust_remote_code=False)
-    except Exception as error:  # as above
-        raise UserError(f"{source.name} has no tokenizer that can be loaded ({type(error).__name__}).") from None
-    backend = getattr(fast, "backend_tokenizer", None)
-    if not isinstance(backend, Tokenizer) or backend.get_vocab_size() <= len(fast.all_special_ids):
-        raise UserError(f"{source.name} has no fast tokenizer (tokenizer.json); it cannot be used.")
-    if fast.mask_token_id is None:
-        raise UserError(f"{source.name} has no mask token, so it is not a masked language model.")
-    specials = set(fast.all_special_ids) | {i for i, t in fast.added_tokens_decoder.items() if t.special}
-    framing = len(backend.encode("a", add_special_tokens=True).ids) - len(
-        backend.encode("a", add_special_tokens=False).ids
-    )
-    return Vocabulary(
-        backend,
-        size=int(network.config.vocab_size),
-        mask_id=int(fast.mask_token_id),
-        unknown_id=None if fast.unk_token_id is None else int(fast.unk_token_id),
-        special_ids=specials,
-        limit=min(_positions(network), int(fast.model_max_length)) - framing,
-    )
-
-
-def _positions(network: Any) -> int:
-    """The longest row the network can read; RoBERTa spends its first positions on the padding offset."""
-    for name, module in network.named_modules():
-        if name.endswith("position_embeddings") and isinstance(module, nn.Embedding):
-            offset = 0 if module.padding_idx is None else module.padding_idx + 1
-            return module.num_embeddings - offset
-    return int(getattr(network.config, "max_position_embeddings", 512))
 
 
 def load(name: str, device: str = "cpu", dtype: torch.dtype = torch.float32) -> MaskedLM:

@@ -44,7 +44,7 @@ def _with_barred_special(tokenizer: Tokenizer) -> str:
 
 
 class Vocabulary:
-    """The tokenizer of a masked language model, frozen: safe to share between threads.
+    """The tokenizer of a language model, frozen: safe to share between threads.
 
     Args:
         tokenizer: a ``tokenizers.Tokenizer``; a private copy is made, with special-token parsing, truncation and
@@ -52,27 +52,41 @@ class Vocabulary:
         size: V, the number of rows of the model's output (ids above the tokenizer's own are never sampled).
         mask_id, unknown_id: ids of the mask and the unknown token (None if there is none).
         special_ids: every id that must never be sampled because it is special.
-        limit: the longest sentence in tokens, specials already taken off.
+        positions: the longest row the model reads, in tokens, its own special tokens included.
+        opening_id: stands before every sentence where the tokenizer itself puts nothing there (None: nothing does).
+
+    Attributes:
+        size, mask_id, unknown_id: as above.
+        prefix, suffix: ids before and after every sentence.
+        limit: the longest sentence in tokens, prefix and suffix not counted.
+        style: ``surface.spelling`` of the tokenizer.
+        allowed: bool [V], the tokens that may be sampled.
+
+    Raises:
+        UserError: no token may be sampled, or the tokenizer changes a sentence when it frames it.
     """
 
     def __init__(
         self,
         tokenizer: Tokenizer,
         size: int,
-        mask_id: int,
+        mask_id: int | None,
         unknown_id: int | None,
         special_ids: set[int],
-        limit: int,
+        positions: int,
+        opening_id: int | None = None,
     ) -> None:
         self._tokenizer = Tokenizer.from_str(_with_barred_special(tokenizer))
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
-        self.size, self.limit = size, limit
-        self.mask_id, self.unknown_id = mask_id, unknown_id
+        self.size, self.mask_id, self.unknown_id = size, mask_id, unknown_id
         self.prefix, self.suffix = self._frame()
+        if not self.prefix and opening_id is not None:
+            self.prefix = (opening_id,)
+        self.limit = positions - len(self.prefix) - len(self.suffix)
         self._tokenizer.encode_special_tokens = True
         raw = {i: t for t, i in self._tokenizer.get_vocab(with_added_tokens=True).items() if 0 <= i < size}
-        special = special_ids | {mask_id} | ({unknown_id} if unknown_id is not None else set())
+        special = special_ids | {i for i in (mask_id, unknown_id, opening_id) if i is not None}
         style = spelling(self._tokenizer)
         self.style = style
         self._surfaces = [
@@ -97,8 +111,8 @@ class Vocabulary:
     def encode(self, text: str, cap: int | None = None) -> Encoded:
         """Ids of a sentence a person typed.
 
-        The rule for special tokens: ``[MASK]`` and ``<mask>`` become the model's own mask; every other special token is
-        read as the ordinary characters it is made of.
+        The rule for special tokens: ``[MASK]`` and ``<mask>`` become the model's own mask, if it has one; every other
+        special token is read as the ordinary characters it is made of.
 
         Args:
             text: at most ``MAX_CHARACTERS`` characters.
@@ -117,10 +131,11 @@ class Vocabulary:
         ids: list[int] = []
         last = 0
         clean = text.encode("utf-8", "replace").decode("utf-8")  # lone surrogates become "?"
-        for hit in _MASKS.finditer(clean):
-            ids += self._plain(clean[last : hit.start()], first=not ids)
-            ids.append(self.mask_id)
-            last = hit.end()
+        if self.mask_id is not None:
+            for hit in _MASKS.finditer(clean):
+                ids += self._plain(clean[last : hit.start()], first=not ids)
+                ids.append(self.mask_id)
+                last = hit.end()
         ids += self._plain(clean[last:], first=not ids)
         if not ids:
             raise UserError("The model sees no word in this text: type a sentence, or choose a starter.")
@@ -150,10 +165,11 @@ class Vocabulary:
             pieces = "1 piece is" if unknown == 1 else f"{unknown} pieces are"
             name = self.surface(self.unknown_id or 0).text
             notes.append(f"{pieces} unknown to this model; it sees {name} there.")
-        masks = ids.count(self.mask_id)
+        masks = ids.count(self.mask_id) if self.mask_id is not None else 0
         if masks:
             notes.append(f"{'1 blank' if masks == 1 else f'{masks} blanks'} to be filled in by the chain.")
-        typed = sorted(s for s in self._special_spelling if s in text and s not in ("[MASK]", "<mask>"))
+        blanks = ("[MASK]", "<mask>") if self.mask_id is not None else ()
+        typed = sorted(s for s in self._special_spelling if s in text and s not in blanks)
         if typed:
             notes.append(f"{', '.join(typed)} is read as ordinary characters, not as a special token.")
         if len(ids) == 1:

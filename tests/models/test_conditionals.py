@@ -10,7 +10,7 @@ import torch
 from transformers import AutoModelForMaskedLM
 
 from glauber_core.models import MaskedLM, load
-from glauber_core.models.masked_lm import padded_length
+from glauber_core.models.loading import padded_length
 from glauber_core.types import Conditionals
 from tests.models.checkpoints import FAMILIES, folder, model
 

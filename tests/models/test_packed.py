@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from glauber_core.errors import UserError
-from glauber_core.models import load, masked_lm, packed
+from glauber_core.models import MaskedLM, load, loading, packed
 from tests.models.checkpoints import FAMILIES, folder, model
 from tests.models.test_conditionals import some_states
 
@@ -91,7 +91,7 @@ def test_without_the_kernel_nothing_is_packed(monkeypatch: pytest.MonkeyPatch) -
 # -- in a model -------------------------------------------------------------------------------------------------------
 
 
-def layers(lm: masked_lm.MaskedLM) -> set[type]:
+def layers(lm: MaskedLM) -> set[type]:
     return {type(m) for m in lm._model.modules()} & {nn.Linear, packed.PackedLinear}
 
 
@@ -119,14 +119,14 @@ def test_a_model_in_float64_stays_plain(family: str) -> None:
 
 def with_head(monkeypatch: pytest.MonkeyPatch, wrap: Any) -> None:
     """Let the tiny BERT be loaded with something around its vocabulary head."""
-    load_network = masked_lm._load_network
+    load_network = loading.load_network
 
-    def changed(source: Any) -> Any:
-        network = load_network(source)
+    def changed(source: Any, kind: loading.Kind) -> Any:
+        network = load_network(source, kind)
         network.cls = wrap(network.cls)
         return network
 
-    monkeypatch.setattr(masked_lm, "_load_network", changed)
+    monkeypatch.setattr(loading, "load_network", changed)
 
 
 class Neighbour(nn.Module):
