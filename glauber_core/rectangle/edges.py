@@ -1,0 +1,183 @@
+"""The four log-ratios of many rectangles in few batches: every model row is read once, however many share it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from jaxtyping import Float, Float64, Int64
+from torch import Tensor
+
+from glauber_core.rectangle.results import Rectangles
+from glauber_core.types import Conditionals, JointLaw
+
+ROWS = 16  # rows of a micro-batch; every row is evaluated in one of exactly this many, so that company changes no bit
+Progress = Callable[[int, int], None]
+
+
+class Base(NamedTuple):
+    """Conditionals of the sentences as they are, at the positions that are asked for.
+
+    Attributes:
+        row: int64 [S, n], row of ``logits`` for (sentence, position); -1 where it was not asked for.
+        logits: float [M, V], nats, on the CPU.
+    """
+
+    row: Int64[np.ndarray, "S n"]
+    logits: Float[Tensor, "M V"]
+
+
+def _nothing(done: int, total: int) -> None:
+    pass
+
+
+def evaluate(
+    model: Conditionals,
+    states: Int64[Tensor, "R n"],
+    positions: Int64[Tensor, " R"],
+    rows: int = ROWS,
+    progress: Progress = _nothing,
+) -> Iterator[tuple[int, Float[Tensor, "B V"]]]:
+    """Logits of R rows in micro-batches of exactly ``rows`` rows, dummy rows filling up the last.
+
+    Yields:
+        number of the first row, and float [B, V] of the B <= ``rows`` real rows.
+    """
+    total = len(states)
+    for first in range(0, total, rows):
+        progress(first, total)
+        chosen = torch.arange(first, first + rows).clamp_max(total - 1)
+        yield first, model(states[chosen], positions[chosen])[: total - first]
+    progress(total, total)
+
+
+def base_rows(
+    model: Conditionals,
+    states: Int64[Tensor, "S n"],
+    wanted: Int64[np.ndarray, "M 2"],
+    rows: int = ROWS,
+    progress: Progress = _nothing,
+) -> Base:
+    """Conditionals at M (sentence, position) pairs, int64 [M, 2], none twice."""
+    index = np.full(tuple(states.shape), -1, dtype=np.int64)
+    index[wanted[:, 0], wanted[:, 1]] = np.arange(len(wanted))
+    picked = torch.from_numpy(wanted)
+    parts = evaluate(model, states[picked[:, 0]], picked[:, 1], rows, progress)
+    return Base(index, torch.cat([logits.cpu() for _, logits in parts]))
+
+
+def positions_of(rectangles: Rectangles) -> Int64[np.ndarray, "M 2"]:
+    """int64 [M, 2]: the (sentence, position) pairs whose base rows these rectangles need, none twice."""
+    both = [np.stack([rectangles.sentence, where], axis=1) for where in (rectangles.i, rectangles.j)]
+    return np.unique(np.concatenate(both), axis=0)
+
+
+def log_ratios(
+    model: Conditionals,
+    states: Int64[Tensor, "S n"],
+    rectangles: Rectangles,
+    base: Base | None = None,
+    rows: int = ROWS,
+    progress: Progress = _nothing,
+) -> Float64[np.ndarray, "N 4"]:
+    """Log-ratios along the edges of N rectangles, in nats at tau = 1.
+
+    Two of a rectangle's four rows are read on the sentence itself and shared by all its rectangles; the other two are
+    shared by all rectangles with the same replacement beside the same position.
+
+    Args:
+        model: the conditionals.
+        states: int64 [S, n], sentences of one length.
+        rectangles: their ``sentence`` is a row of ``states``.
+        base: the rows on the sentences themselves, if they are known already.
+        rows: rows of a micro-batch.
+        progress: called with rows done and rows in all; what it raises ends the work.
+
+    Returns:
+        float64 [N, 4], edges in the order of ``results.EDGES``.
+    """
+    r = rectangles
+    if base is None:
+        base = base_rows(model, states, positions_of(r), rows)
+    out = np.empty((len(r), 4))
+    out[:, 0] = _from_base(base, r.sentence, r.i, r.a, r.a_new)
+    out[:, 2] = _from_base(base, r.sentence, r.j, r.b, r.b_new)
+    # Row y reads j with a' at i; row w reads i with b' at j.
+    keys = np.concatenate([np.stack([r.sentence, r.j, r.i, r.a_new]), np.stack([r.sentence, r.i, r.j, r.b_new])], 1).T
+    tokens = np.concatenate([np.stack([r.b, r.b_new], 1), np.stack([r.a, r.a_new], 1)])
+    unique, row_of = np.unique(keys, axis=0, return_inverse=True)
+    ratios = _changed_rows(model, states, torch.from_numpy(unique), row_of.reshape(-1), tokens, rows, progress)
+    out[:, 1], out[:, 3] = ratios[: len(r)], ratios[len(r) :]
+    return out
+
+
+def _from_base(
+    base: Base,
+    sentence: Int64[np.ndarray, " N"],
+    position: Int64[np.ndarray, " N"],
+    old: Int64[np.ndarray, " N"],
+    new: Int64[np.ndarray, " N"],
+) -> Float64[np.ndarray, " N"]:
+    row = torch.from_numpy(base.row[sentence, position])
+    before, after = (base.logits[row, torch.from_numpy(token)].double() for token in (old, new))
+    return (after - before).numpy()
+
+
+def _changed_rows(
+    model: Conditionals,
+    states: Int64[Tensor, "S n"],
+    rows_wanted: Int64[Tensor, "U 4"],
+    row_of: Int64[np.ndarray, " E"],
+    tokens: Int64[np.ndarray, "E 2"],
+    rows: int,
+    progress: Progress,
+) -> Float64[np.ndarray, " E"]:
+    """float64 [E]: l(new) - l(old); entry e is read from row ``row_of[e]`` of U rows (sentence, read, other, token)."""
+    sentence, read, other, token = rows_wanted.unbind(1)
+    changed = states[sentence]
+    changed[torch.arange(len(changed)), other] = token
+    order = np.argsort(row_of, kind="stable")
+    sorted_rows = row_of[order]
+    out = np.empty(len(row_of))
+    for first, logits in evaluate(model, changed, read, rows, progress):
+        lo, hi = np.searchsorted(sorted_rows, [first, first + len(logits)])
+        mine = order[lo:hi]
+        local = torch.from_numpy(row_of[mine] - first).to(logits.device)
+        pair = logits[local[:, None], torch.from_numpy(tokens[mine]).to(logits.device)].double()
+        out[mine] = (pair[:, 1] - pair[:, 0]).cpu().numpy()
+    return out
+
+
+def joint_log_ratios(
+    law: JointLaw,
+    states: Int64[Tensor, "S n"],
+    rectangles: Rectangles,
+    rows: int = ROWS,
+    progress: Progress = _nothing,
+) -> Float64[np.ndarray, "N 4"]:
+    """The same of a model that has a joint law: log P(after) - log P(before), both ends computed anew for each edge.
+
+    The curl is then zero by construction, up to rounding. Arguments and result as for ``log_ratios``.
+    """
+    r = rectangles
+    x = states[torch.from_numpy(r.sentence)]
+    count = torch.arange(len(r))
+
+    def put(state: Tensor, position: np.ndarray, token: np.ndarray) -> Tensor:
+        changed = state.clone()
+        changed[count, torch.from_numpy(position)] = torch.from_numpy(token)
+        return changed
+
+    y, w = put(x, r.i, r.a_new), put(x, r.j, r.b_new)
+    z = put(y, r.j, r.b_new)
+    ends = torch.stack([x, y, y, z, x, w, w, z], dim=1).flatten(0, 1)
+    values = []
+    for first in range(0, len(ends), rows):
+        progress(first, len(ends))
+        chosen = torch.arange(first, first + rows).clamp_max(len(ends) - 1)
+        values.append(law.log_joint(ends[chosen])[: len(ends) - first].double().cpu())
+    progress(len(ends), len(ends))
+    pairs = torch.cat(values).reshape(len(r), 4, 2)
+    return (pairs[:, :, 1] - pairs[:, :, 0]).numpy()
