@@ -18,32 +18,38 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from glauber_core.chain import Chain
     from glauber_core.errors import GlauberError, UserError
-    from glauber_core.models import MaskedLM, load
+    from glauber_core.models import CausalLM, MaskedLM, load, load_causal
     from glauber_core.record import RunRecord
     from glauber_core.runners import run
     from glauber_core.temperature import Schedule
-    from glauber_core.types import Conditionals
+    from glauber_core.types import Conditionals, JointLaw
 
 _HOMES = {
+    "CausalLM": "models",
     "Chain": "chain",
     "Conditionals": "types",
     "GlauberError": "errors",
+    "JointLaw": "types",
     "MaskedLM": "models",
     "RunRecord": "record",
     "Schedule": "temperature",
     "UserError": "errors",
     "load": "models",
+    "load_causal": "models",
     "run": "runners",
 }
 __all__ = [
+    "CausalLM",
     "Chain",
     "Conditionals",
     "GlauberError",
+    "JointLaw",
     "MaskedLM",
     "RunRecord",
     "Schedule",
     "UserError",
     "load",
+    "load_causal",
     "run",
 ]
 

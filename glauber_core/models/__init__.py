@@ -1,7 +1,8 @@
-"""Masked language models and their vocabularies."""
+"""Pretrained language models, masked and causal, and their vocabularies."""
 
+from glauber_core.models.causal_lm import CausalLM, load_causal
 from glauber_core.models.masked_lm import MaskedLM, load
 from glauber_core.models.source import BUILT_IN, SUGGESTED
 from glauber_core.models.vocabulary import Encoded, Vocabulary
 
-__all__ = ["BUILT_IN", "SUGGESTED", "Encoded", "MaskedLM", "Vocabulary", "load"]
+__all__ = ["BUILT_IN", "SUGGESTED", "CausalLM", "Encoded", "MaskedLM", "Vocabulary", "load", "load_causal"]

@@ -25,6 +25,7 @@ _SHORT = {
     "bert-large-uncased": "google-bert/bert-large-uncased",
     "roberta-base": "FacebookAI/roberta-base",
     "ModernBERT-base": "answerdotai/ModernBERT-base",
+    "gpt2": "openai-community/gpt2",
 }
 _NAME = r"[A-Za-z0-9_](?:[A-Za-z0-9_.-]{0,94}[A-Za-z0-9_])?"
 _HUB_ID = re.compile(f"{_NAME}/{_NAME}")

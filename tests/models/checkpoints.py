@@ -1,5 +1,6 @@
-"""Tiny checkpoints of the real architectures, made on the spot: BERT, RoBERTa and ModernBERT, each with a tokenizer of
-its own kind. Nothing is downloaded; weights are random with a fixed seed, large enough for conditionals to differ.
+"""Tiny checkpoints of the real architectures, made on the spot: BERT, RoBERTa, ModernBERT and GPT-2, each with a
+tokenizer of its own kind. Nothing is downloaded; weights are random with a fixed seed, large enough for conditionals to
+differ.
 """
 
 from __future__ import annotations
@@ -14,11 +15,14 @@ from typing import Any
 
 import torch
 from tokenizers import AddedToken, Tokenizer, decoders, normalizers, pre_tokenizers, processors, trainers
-from tokenizers.models import BPE, WordPiece
+from tokenizers.models import BPE, WordLevel, WordPiece
 from transformers import (
     BertConfig,
     BertForMaskedLM,
     BertTokenizer,
+    GPT2Config,
+    GPT2LMHeadModel,
+    GPT2Tokenizer,
     ModernBertConfig,
     ModernBertForMaskedLM,
     PreTrainedTokenizerFast,
@@ -28,10 +32,13 @@ from transformers import (
 )
 from transformers.utils import logging
 
-from glauber_core.models import MaskedLM, load
+from glauber_core.models import CausalLM, MaskedLM, load, load_causal
 from glauber_core.starters import STARTERS
 
 FAMILIES = ("bert", "roberta", "modernbert")
+CAUSAL = ("gpt2", "gpt2-wordpiece")
+# GPT-2 over five words, which its tokenizer leaves bare, opens, or opens and closes.
+FRAMES = {"letters": "$A", "letters-opened": "[CLS] $A", "letters-closed": "[CLS] $A [SEP]"}
 TEXTS = [s.text for s in STARTERS] + ["the the the cat sat on the mat", "naïve café", "it costs $5", "a 🤖 b"]
 BERT_WORDS = (
     "the cat sat on mat doctor told patient to drink water al ain s ? . , - $ 5 * < > / [ ] ' cafe naive".split()
@@ -50,10 +57,16 @@ def root() -> Path:
 @cache
 def folder(family: str) -> Path:
     """A checkpoint of one family: config, safetensors, tokenizer files."""
-    made = {"bert": _bert, "roberta": _roberta, "modernbert": _modernbert}[family]
+    made = {
+        "bert": _bert,
+        "roberta": _roberta,
+        "modernbert": _modernbert,
+        "gpt2": _gpt2,
+        "gpt2-wordpiece": _gpt2_wordpiece,
+    }
     target = root() / family
     logging.disable_progress_bar()
-    network, tokenizer = made()
+    network, tokenizer = _letters(FRAMES[family]) if family in FRAMES else made[family]()
     network.save_pretrained(target)
     tokenizer.save_pretrained(target)
     return target
@@ -63,6 +76,12 @@ def folder(family: str) -> Path:
 def model(family: str) -> MaskedLM:
     """The family's checkpoint through the public door; shared by all tests, so never change it."""
     return load(str(folder(family)))
+
+
+@cache
+def causal(family: str, dtype: torch.dtype = torch.float32) -> CausalLM:
+    """A causal checkpoint through the public door; shared by all tests, so never change it."""
+    return load_causal(str(folder(family)), dtype=dtype)
 
 
 @cache
@@ -96,12 +115,14 @@ def _seeded(network_class: Any, config: Any) -> Any:
         torch.manual_seed(20)
         network = network_class(config)
         for name, weight in network.named_parameters():
-            if "bias" in name or "norm" in name.lower():  # real checkpoints have none of them at 0 or 1
+            if any(
+                part in name.lower() for part in ("bias", "norm", "ln_")
+            ):  # real checkpoints have none of them at 0 or 1
                 weight.data += 0.2 * torch.randn_like(weight)
     return network.eval()
 
 
-def _bert() -> tuple[Any, Any]:
+def _wordpiece() -> Any:
     words = ["[PAD]", *(f"[unused{k}]" for k in range(9)), "[UNK]", "[CLS]", "[SEP]", "[MASK]", "[unused9]"]
     words += [*BERT_WORDS, *LETTERS, *(f"##{c}" for c in LETTERS), "##tor", "##ing"]
     vocab = {word: k for k, word in enumerate(dict.fromkeys(words))}
@@ -114,9 +135,13 @@ def _bert() -> tuple[Any, Any]:
         pair="[CLS] $A [SEP] $B:1 [SEP]:1",
         special_tokens=[("[CLS]", vocab["[CLS]"]), ("[SEP]", vocab["[SEP]"])],
     )
-    tokenizer = BertTokenizer(tokenizer_object=backend, model_max_length=512)
+    return BertTokenizer(tokenizer_object=backend, model_max_length=512)
+
+
+def _bert() -> tuple[Any, Any]:
+    tokenizer = _wordpiece()
     config = BertConfig(
-        vocab_size=len(vocab),
+        vocab_size=len(tokenizer),
         hidden_size=32,
         num_hidden_layers=2,
         num_attention_heads=4,
@@ -215,3 +240,35 @@ def _modernbert() -> tuple[Any, Any]:
         sep_token_id=last,
     )
     return _seeded(ModernBertForMaskedLM, config), tokenizer
+
+
+def _gpt2_network(size: int, positions: int, **ids: int) -> Any:
+    shape: dict[str, Any] = {"n_embd": 32, "n_layer": 2, "n_head": 4, "initializer_range": 0.25}
+    return _seeded(GPT2LMHeadModel, GPT2Config(vocab_size=size, n_positions=positions, **shape, **ids))
+
+
+def _gpt2() -> tuple[Any, Any]:
+    backend = _bytes_bpe([], 600)
+    backend.post_processor = processors.ByteLevel(trim_offsets=False)
+    backend.add_special_tokens(["<|endoftext|>"])  # the only special token, and the last id
+    end = backend.token_to_id("<|endoftext|>")
+    tokenizer = GPT2Tokenizer(tokenizer_object=backend, model_max_length=160)
+    return _gpt2_network(backend.get_vocab_size(), 160, bos_token_id=end, eos_token_id=end), tokenizer
+
+
+def _gpt2_wordpiece() -> tuple[Any, Any]:
+    tokenizer = _wordpiece()
+    ids = {"pad_token_id": 0, "bos_token_id": tokenizer.cls_token_id, "eos_token_id": tokenizer.sep_token_id}
+    return _gpt2_network(len(tokenizer), 128, **ids), tokenizer
+
+
+def _letters(frame: str) -> tuple[Any, Any]:
+    vocab = {word: k for k, word in enumerate(("a", "b", "c", "[CLS]", "[SEP]"))}
+    backend = Tokenizer(WordLevel(vocab))
+    backend.pre_tokenizer = pre_tokenizers.Whitespace()
+    specials = [(word, vocab[word]) for word in ("[CLS]", "[SEP]")]
+    backend.post_processor = processors.TemplateProcessing(single=frame, special_tokens=specials)
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=backend, model_max_length=16, bos_token="[CLS]", eos_token="[SEP]"
+    )
+    return _gpt2_network(len(vocab), 16, bos_token_id=vocab["[CLS]"], eos_token_id=vocab["[SEP]"]), tokenizer

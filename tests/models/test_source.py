@@ -87,6 +87,7 @@ def test_hub_ids() -> None:
 
 def test_short_names_get_their_owner() -> None:
     assert canonical_name(" ModernBERT-base ") == "answerdotai/ModernBERT-base"
+    assert canonical_name("gpt2") == "openai-community/gpt2" and is_hub_id(canonical_name("gpt2"))
     assert canonical_name(BUILT_IN) == BUILT_IN
     assert all(canonical_name(name) == name for name in SUGGESTED)
 
