@@ -9,3 +9,7 @@ class GlauberError(Exception):
 
 class UserError(GlauberError, ValueError):
     """Something the user gave cannot be used; the message is one clear sentence that says what to do next."""
+
+
+class Cancelled(GlauberError):
+    """Raised by a progress callback to end the work it reports on; what is complete by then may be kept."""

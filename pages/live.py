@@ -53,7 +53,7 @@ def page(live: LiveSession) -> None:
         live_panels.moving(live, BEAT)
         with st.container(key="fold"):
             live_panels.explanation()
-    address.write(live.address)
+    address.write(address.fields(live.address))
 
 
 visitor = open_session()

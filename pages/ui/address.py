@@ -40,26 +40,9 @@ def parse(params: dict[str, str], base: Address) -> tuple[Address, list[str]]:
     Returns:
         the address, and one sentence for each parameter that was put back.
     """
-    found, notices = base, []
-    if "model" in params:
-        name = canonical_name(params["model"])
-        # A link never opens a folder of this computer: only the built-in model and hub names.
-        if name in SUGGESTED or is_hub_id(name):
-            found = replace(found, model=name)
-        else:
-            notices.append(f"The link names a model that cannot be opened from a link; using {base.model}.")
-    if "text" in params:
-        if params["text"].strip() and len(params["text"]) <= MAX_TEXT:
-            found = replace(found, text=params["text"])
-        else:
-            notices.append("The link's sentence is empty or too long; using a starter.")
-    if "seed" in params:
-        try:
-            if not re.fullmatch(r"[0-9]{1,16}", params["seed"]) or int(params["seed"]) > MAX_SEED:
-                raise UserError("not a seed")
-            found = replace(found, seed=check_seed(int(params["seed"])))
-        except (ValueError, UserError):
-            notices.append(f"The link's seed is not a whole number from 0 to {MAX_SEED}; using {base.seed}.")
+    notices: list[str] = []
+    model, text = read_model(params, base.model, notices), read_text(params, base.text, notices)
+    found = replace(base, model=model, text=text, seed=read_seed(params, base.seed, notices))
     if "tau" in params:
         try:
             if not re.fullmatch(r"[0-9.e+-]{1,40}", params["tau"]):
@@ -78,12 +61,47 @@ def parse(params: dict[str, str], base: Address) -> tuple[Address, list[str]]:
     return found, notices
 
 
+def read_model(params: dict[str, str], base: str, notices: list[str]) -> str:
+    """The link's model. It never opens a folder of this computer: only the built-in models and hub names."""
+    name = canonical_name(params.get("model", base))
+    if name in SUGGESTED or is_hub_id(name) or name == base:
+        return name
+    notices.append(f"The link names a model that cannot be opened from a link; using {base}.")
+    return base
+
+
+def read_text(params: dict[str, str], base: str, notices: list[str]) -> str:
+    """The link's sentence."""
+    text = params.get("text", base)
+    if text == base or (text.strip() and len(text) <= MAX_TEXT):
+        return text
+    notices.append("The link's sentence is empty or too long; using a starter.")
+    return base
+
+
+def read_seed(params: dict[str, str], base: int, notices: list[str]) -> int:
+    """The link's seed."""
+    text = params.get("seed", str(base))
+    try:
+        if not re.fullmatch(r"[0-9]{1,16}", text) or int(text) > MAX_SEED:
+            raise UserError("not a seed")
+        return check_seed(int(text))
+    except (ValueError, UserError):
+        notices.append(f"The link's seed is not a whole number from 0 to {MAX_SEED}; using {base}.")
+        return base
+
+
+def common_fields(model: str, text: str) -> dict[str, str]:
+    """Parameters that every page's link has."""
+    # A folder of this computer is nobody else's business.
+    named = {"model": model} if model in SUGGESTED or is_hub_id(model) else {}
+    return named | ({"text": text} if len(text) <= MAX_TEXT else {})
+
+
 def fields(address: Address) -> dict[str, str]:
     """The parameters of a link; the temperature is written so that it reads back as the same number."""
-    found = {"seed": str(address.seed), "tau": _number(address.tau), "color": address.color}
-    if address.model in SUGGESTED or is_hub_id(address.model):  # a folder of this computer is nobody else's business
-        found["model"] = address.model
-    return found | ({"text": address.text} if len(address.text) <= MAX_TEXT else {})
+    own = {"seed": str(address.seed), "tau": _number(address.tau), "color": address.color}
+    return own | common_fields(address.model, address.text)
 
 
 def _number(tau: float) -> str:
@@ -91,8 +109,7 @@ def _number(tau: float) -> str:
     return short if float(short) == tau else repr(tau)
 
 
-def write(address: Address) -> None:
-    """Put the address into the browser's bar; unchanged values cause no traffic, unknown parameters go."""
-    wanted = fields(address)
+def write(wanted: dict[str, str]) -> None:
+    """Put a link's parameters into the browser's bar; unchanged values cause no traffic, unknown parameters go."""
     if dict(st.query_params) != wanted:
         st.query_params.from_dict(wanted)

@@ -1,18 +1,12 @@
-"""What one visitor of the live page has: model, sentence, player, selection. Widgets call it; it draws nothing.
-
-Streamlit may run a click's script while the timer's is still at work, in another thread of the same session: everything
-that changes the session holds its lock.
-"""
+"""What one visitor of the live page has: model, sentence, player, selection. Widgets call it; it draws nothing."""
 
 from __future__ import annotations
 
-import functools
-import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -24,24 +18,13 @@ from glauber_core.streams import check_seed
 from glauber_core.temperature import Schedule, check_tau
 from glauber_core.turns import urgent
 from pages.ui.address import MAX_TAU, Address
+from pages.ui.alone import alone, new_lock
+from pages.ui.fetch import outcome
 from pages.ui.player import Player, Track
 
 MAX_TOKENS = 64
 AT_ONCE = 0.6  # seconds
 REWOUND = "This is an earlier sentence: press latest to change the present one, or branch."
-P = ParamSpec("P")
-R = TypeVar("R")
-
-
-def alone(method: Callable[Concatenate[LiveSession, P], R]) -> Callable[Concatenate[LiveSession, P], R]:
-    """Run a method while no other thread of the session runs one."""
-
-    @functools.wraps(method)
-    def locked(self: LiveSession, *args: P.args, **kwargs: P.kwargs) -> R:
-        with self.lock:
-            return method(self, *args, **kwargs)
-
-    return locked
 
 
 @dataclass
@@ -76,7 +59,7 @@ class LiveSession:
     pending: tuple[str, Future[MaskedLM]] | None = None
     rev: int = 0
     streams: int = 0
-    lock: Any = field(default_factory=threading.RLock, repr=False, compare=False)
+    lock: Any = field(default_factory=new_lock, repr=False, compare=False)
 
     # -- the sentence ---------------------------------------------------------------------------------------------
 
@@ -143,12 +126,9 @@ class LiveSession:
             return False
         self.pending = None
         try:
-            model = future.result()
+            model = outcome(name, future, self.model.name)
         except UserError as error:
-            self.error = f"{error} Still using {self.model.name}."
-            return True
-        except Exception as error:  # whatever a foreign model's files make a loader do, the page goes on
-            self.error = f"{name} cannot be loaded ({type(error).__name__}). Still using {self.model.name}."
+            self.error = str(error)
             return True
         before = self.model
         self.model = model
