@@ -19,7 +19,9 @@ _STOPS = ((0, 114, 178), (139, 111, 156), (213, 94, 0))
 _KNEE, _KNEE_AT, _MAX = 2.0, 0.7, 5.0
 
 
-def _component(name: str, *parts: str) -> Any:
+def component(name: str, *parts: str) -> Any:
+    """The component whose source is ``frontend/name.js`` and ``.css``, after the shared helpers and ``parts``."""
+
     def source(suffix: str, stems: tuple[str, ...]) -> str:
         return "\n".join((_SOURCES / f"{stem}{suffix}").read_text(encoding="utf-8") for stem in stems)
 
@@ -27,11 +29,11 @@ def _component(name: str, *parts: str) -> Any:
     return st.components.v2.component(f"glauber_{name}", js=scripts, css=styles)
 
 
-_TAU_CONTROL = _component("tau_control")
-_STAGE = _component("stage", "stage_drawing")
-_CONDITIONAL_PANEL = _component("conditional_panel")
-_SCRUBBER = _component("scrubber")
-_TIMELINES = _component("timelines")
+_TAU_CONTROL = component("tau_control")
+_STAGE = component("stage", "stage_drawing")
+_CONDITIONAL_PANEL = component("conditional_panel")
+_SCRUBBER = component("scrubber")
+_TIMELINES = component("timelines")
 
 
 def _nothing() -> None:
