@@ -68,12 +68,6 @@ def base_rows(
     return Base(index, torch.cat([logits.cpu() for _, logits in parts]))
 
 
-def positions_of(rectangles: Rectangles) -> Int64[np.ndarray, "M 2"]:
-    """int64 [M, 2]: the (sentence, position) pairs whose base rows these rectangles need, none twice."""
-    both = [np.stack([rectangles.sentence, where], axis=1) for where in (rectangles.i, rectangles.j)]
-    return np.unique(np.concatenate(both), axis=0)
-
-
 def log_ratios(
     model: Conditionals,
     states: Int64[Tensor, "S n"],
@@ -91,7 +85,7 @@ def log_ratios(
         model: the conditionals.
         states: int64 [S, n], sentences of one length.
         rectangles: their ``sentence`` is a row of ``states``.
-        base: the rows on the sentences themselves, if they are known already.
+        base: the rows on the sentences themselves, if they are known already; else they are read with the others.
         rows: rows of a micro-batch.
         progress: called with rows done and rows in all; what it raises ends the work.
 
@@ -99,17 +93,21 @@ def log_ratios(
         float64 [N, 4], edges in the order of ``results.EDGES``.
     """
     r = rectangles
-    if base is None:
-        base = base_rows(model, states, positions_of(r), rows)
     out = np.empty((len(r), 4))
-    out[:, 0] = _from_base(base, r.sentence, r.i, r.a, r.a_new)
-    out[:, 2] = _from_base(base, r.sentence, r.j, r.b, r.b_new)
-    # Row y reads j with a' at i; row w reads i with b' at j.
-    keys = np.concatenate([np.stack([r.sentence, r.j, r.i, r.a_new]), np.stack([r.sentence, r.i, r.j, r.b_new])], 1).T
-    tokens = np.concatenate([np.stack([r.b, r.b_new], 1), np.stack([r.a, r.a_new], 1)])
+    if not len(r):
+        return out
+    # Edge -> the row it is read from (position read, position written, token written there), and the tokens compared.
+    edges = {1: (r.j, r.i, r.a_new, r.b, r.b_new), 3: (r.i, r.j, r.b_new, r.a, r.a_new)}
+    if base is None:  # rows on the sentence itself: what is written is what is there
+        edges |= {0: (r.i, r.i, r.a, r.a, r.a_new), 2: (r.j, r.j, r.b, r.b, r.b_new)}
+    else:
+        out[:, 0] = _from_base(base, r.sentence, r.i, r.a, r.a_new)
+        out[:, 2] = _from_base(base, r.sentence, r.j, r.b, r.b_new)
+    keys = np.concatenate([np.stack([r.sentence, *edge[:3]], axis=1) for edge in edges.values()])
+    tokens = np.concatenate([np.stack(edge[3:], axis=1) for edge in edges.values()])
     unique, row_of = np.unique(keys, axis=0, return_inverse=True)
     ratios = _changed_rows(model, states, torch.from_numpy(unique), row_of.reshape(-1), tokens, rows, progress)
-    out[:, 1], out[:, 3] = ratios[: len(r)], ratios[len(r) :]
+    out[:, list(edges)] = ratios.reshape(len(edges), len(r)).T
     return out
 
 
@@ -162,6 +160,8 @@ def joint_log_ratios(
     The curl is then zero by construction, up to rounding. Arguments and result as for ``log_ratios``.
     """
     r = rectangles
+    if not len(r):
+        return np.empty((0, 4))
     x = states[torch.from_numpy(r.sentence)]
     count = torch.arange(len(r))
 

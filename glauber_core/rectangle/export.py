@@ -39,9 +39,10 @@ def rows(measured: Measured, text: Callable[[int], str]) -> list[list[Any]]:
 def to_csv(measured: Measured, text: Callable[[int], str]) -> str:
     """CSV with a header row; numbers are written so that they read back as the same float64."""
     out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
+    # All text is quoted: before Python 3.13 a carriage return alone was not, and split its row.
+    writer = csv.writer(out, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
     writer.writerow([*COLUMNS, *NUMBERS])
-    writer.writerows([[repr(v) if isinstance(v, float) else v for v in row] for row in rows(measured, text)])
+    writer.writerows(rows(measured, text))
     return out.getvalue()
 
 

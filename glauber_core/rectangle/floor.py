@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,7 +23,8 @@ class Floor:
 
     Attributes:
         value: nats; a delta above it is a contradiction, not rounding. The largest of the next three.
-        precision: nats, largest |delta in the model's dtype - delta in float64|; 0 for a float64 model.
+        precision: nats, largest |delta in the model's dtype - delta in float64| at any of these micro-batch sizes; 0
+            for a float64 model.
         jitter: nats, largest difference between micro-batches of ``ROWS`` and of ``SHAPES`` rows.
         arithmetic: nats, rounding of the float64 sums themselves.
         rectangles: how many it was measured on.
@@ -45,6 +46,7 @@ def noise_floor(
     measured: Measured,
     sample: int = SAMPLE,
     seed: int = 0,
+    progress: Callable[[float], None] = lambda share: None,
 ) -> Floor:
     """Measure rectangles again in float64 and in batches of other shapes.
 
@@ -55,22 +57,31 @@ def noise_floor(
         measured: N rectangles in the model's dtype.
         sample: at most so many of them are measured again, the largest delta among them, the others drawn at random.
         seed: of that draw.
+        progress: called with the share done; what it raises ends the work.
     """
     chosen = np.arange(len(measured))
     if len(chosen) > sample:
         worst = int(np.argmax(measured.delta))
-        others = generator(seed, 0).choice(np.delete(chosen, worst), size=sample - 1, replace=False)
-        chosen = np.sort(np.append(others, worst))
+        rest = generator(seed, 0).choice(np.delete(chosen, worst), size=sample - 1, replace=False)
+        chosen = np.sort(np.append(rest, worst))
     mine = measured.take(chosen)
-    usual = measure_again(model, sentences, mine.rectangles, ROWS)
+    ways = [(model, ROWS), *((model, rows) for rows in SHAPES)] + ([] if precise is None else [(precise, ROWS)])
+    found = []
+    for done, (how, rows) in enumerate(ways):
 
-    def gap(other: Measured) -> float:
-        return float(np.abs(other.delta - usual.delta).max(initial=0.0))
+        def within(share: float, done: int = done) -> None:
+            progress((done + share) / len(ways))
 
-    jitter = max(gap(measure_again(model, sentences, mine.rectangles, rows)) for rows in SHAPES)
-    precision = 0.0 if precise is None else gap(measure_again(precise, sentences, mine.rectangles, ROWS))
+        found.append(measure_again(how, sentences, mine.rectangles, rows, within))
+    usual, others = found[0], found[1 : len(SHAPES) + 1]
+    jitter = max(_gap(other, usual) for other in others)
+    precision = 0.0 if precise is None else max(_gap(one, found[-1]) for one in (usual, *others))
     # Eight logits of the size of tens of nats, each rounded, then seven additions.
     size = float(np.abs(usual.ratios).sum(axis=1).max(initial=10.0))
     arithmetic = 64.0 * float(np.finfo(np.float64).eps) * size
     dtype = str(getattr(model, "dtype", "float64")).removeprefix("torch.")
     return Floor(max(precision, jitter, arithmetic), precision, jitter, arithmetic, len(mine), dtype)
+
+
+def _gap(one: Measured, other: Measured) -> float:
+    return float(np.abs(one.delta - other.delta).max(initial=0.0))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
@@ -19,6 +18,7 @@ from glauber_core.temperature import check_tau
 from glauber_core.types import Conditionals, JointLaw
 
 SINGLE_ROWS = 4  # a rectangle's own rows, in one batch
+MIN_TAU = 1e-100  # below it log-ratios could leave the range of float64
 Verdict = Literal["contradiction", "agree", "zero", "unknown"]
 
 
@@ -79,15 +79,15 @@ def rectangle(
         tokens: token ids of the sentence x.
         i, j: two different positions, 0-based.
         a_new, b_new: replacements of the tokens at i and at j.
-        tau: temperature, > 0; all log-ratios scale with 1/tau.
+        tau: temperature, at least ``MIN_TAU``; all log-ratios scale with 1/tau.
         floor: noise floor in nats at tau = 1 (``floor.noise_floor``).
 
     Raises:
         UserError: no such rectangle (equal positions, a replacement equal to the present token, a token that the model
-            never writes, fewer than two words), or a temperature that is not a finite number above 0.
+            never writes, fewer than two words), or a temperature below ``MIN_TAU`` or not finite.
     """
     tau = check_tau(tau)
-    if not 0 < tau < math.inf:
+    if tau < MIN_TAU:
         raise UserError("The rectangle test needs a temperature above 0: at 0 the logarithms are infinite.")
     check(model.allowed, tokens, i, j, a_new, b_new)
     columns = (np.array([value], dtype=np.int64) for value in (0, i, j, tokens[i], tokens[j], a_new, b_new))
@@ -109,8 +109,9 @@ def probe(
     i, j = int(r.i[row]), int(r.j[row])
     ratios = measured.ratios[row] / tau
     curl = float(measured.curl[row]) / tau
-    level = None if floor is None else floor / tau
-    verdict: Verdict = "unknown" if level is None else "contradiction" if abs(curl) > level else "agree"
+    # Both scale with 1/tau, so they are compared where neither can underflow.
+    above = floor is not None and measured.delta[row] > floor
+    verdict: Verdict = "unknown" if floor is None else "contradiction" if above else "agree"
     return Probe(
         *corners(tokens, i, j, int(r.a_new[row]), int(r.b_new[row])),
         i,
@@ -122,7 +123,7 @@ def probe(
         curl,
         abs(curl),
         float(measured.relative[row]),
-        level,
+        None if floor is None else floor / tau,
         verdict if conditional else "zero",
     )
 
@@ -138,7 +139,7 @@ def check(allowed: Bool[Tensor, " V"], tokens: Sequence[int], i: int, j: int, a_
     if i == j:
         raise UserError("Both corners are the same word: choose two different ones.")
     for place, new in ((i, a_new), (j, b_new)):
-        if not bool(allowed[tokens[place]]):
+        if not 0 <= tokens[place] < len(allowed) or not bool(allowed[tokens[place]]):
             raise UserError(f"Word {place + 1} is not one the model writes, so it cannot be a corner: choose another.")
         if not 0 <= new < len(allowed) or not bool(allowed[new]):
             raise UserError(f"The model never writes the replacement of word {place + 1}: choose another.")

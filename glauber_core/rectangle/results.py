@@ -108,6 +108,8 @@ def join(parts: Sequence[Measured]) -> Measured:
 
     Raises ValueError: no part at all.
     """
+    if not parts:
+        raise ValueError("no part to join")
     columns = [np.concatenate(column) for column in zip(*(part.rectangles.columns for part in parts), strict=True)]
     order = np.argsort(columns[0], kind="stable")
     return Measured(Rectangles(*columns), np.concatenate([part.ratios for part in parts])).take(order)

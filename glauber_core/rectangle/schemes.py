@@ -62,7 +62,7 @@ class Rule:
         how = f"top-{self.k}" if self.replacements == "top-k" else self.replacements
         where = {
             "all": "all pairs",
-            "random": f"{self.pairs} random pairs a sentence",
+            "random": "1 random pair a sentence" if self.pairs == 1 else f"{self.pairs} random pairs a sentence",
             "adjacent": "adjacent pairs",
             "distance": f"pairs at distance {self.distance}",
         }[self.positions]
@@ -97,22 +97,23 @@ def draw(
     """Replacement tokens at M positions.
 
     Args:
-        logits: float [M, V], the conditionals, nats; -inf at disallowed tokens.
+        logits: float [M, V], the conditionals, nats.
         current: int64 [M], the tokens that are there; never drawn.
-        allowed: bool [V].
+        allowed: bool [V], the tokens to choose from.
         uniform: float64 [M, K] in [0, 1).
         rule: the scheme.
 
     Returns:
-        int64 [M, K]; -1 where a position has fewer than K others to choose from (``top-k``, ``uniform``).
+        int64 [M, K]; -1 where a position has no other to choose from or, where they are distinct, fewer than K.
     """
     count, wanted = uniform.shape
     here = torch.from_numpy(current)
-    scores = logits.double().scatter(1, here[:, None], -torch.inf)
+    scores = logits.double().masked_fill(~allowed, -torch.inf).scatter(1, here[:, None], -torch.inf)
     if rule.replacements == "natural":
         log_prob = torch.log_softmax(scores, dim=1)
         columns = [inverse_cdf(log_prob, torch.from_numpy(uniform[:, m].copy()), allowed) for m in range(wanted)]
-        return torch.stack(columns, dim=1).numpy()
+        some = torch.isfinite(scores).any(dim=1)
+        return torch.where(some[:, None], torch.stack(columns, dim=1), -1).numpy()
     out = np.full((count, wanted), -1, dtype=np.int64)
     everyone = torch.nonzero(allowed)[:, 0].numpy()
     top = scores.topk(min(rule.k, scores.shape[1]), dim=1) if rule.replacements == "top-k" else None

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from jaxtyping import Int64
+from jaxtyping import Bool, Int64
 
 from glauber_core.errors import UserError
-from glauber_core.rectangle.edges import ROWS, Base, base_rows, joint_log_ratios, log_ratios, positions_of
+from glauber_core.rectangle.edges import ROWS, Base, base_rows, joint_log_ratios, log_ratios
 from glauber_core.rectangle.results import Measured, Rectangles, join
 from glauber_core.rectangle.schemes import Rule, build, draw, generator, pairs_of
 from glauber_core.types import Conditionals, JointLaw
@@ -70,7 +70,7 @@ def survey_parts(
     """Draw rectangles from sentences and measure them, some sentences of one length at a time.
 
     Positions whose token the model never writes (an unknown word, a blank) are context, never corners. Sentences that
-    offer no pair give no rectangle.
+    offer no pair give no rectangle. Only tokens that both model and proposer write are ever put in.
 
     Args:
         model: what is tested.
@@ -82,7 +82,7 @@ def survey_parts(
         progress: called often with the share done; what it raises ends the work.
 
     Raises:
-        UserError: no sentence offers a pair, or a joint law without a proposer.
+        UserError: no sentence offers a pair, a joint law without a proposer, or a proposer with another vocabulary.
     """
     source = proposer
     if source is None:
@@ -107,7 +107,7 @@ def _plans(
     sentences: Sequence[Sequence[int]], rule: Rule, source: Conditionals, model: Conditionals | JointLaw
 ) -> list[list[_Plan]]:
     """Sentences with a pair, in groups of one length whose base rows fit in a part."""
-    allowed = (source.allowed.cpu() & model.allowed.cpu()).numpy()
+    allowed = _allowed(source, model).numpy()
     plans, longest = [], 0
     for s, tokens in enumerate(sentences):
         places = np.nonzero(allowed[np.asarray(tokens, dtype=np.int64)])[0]
@@ -130,6 +130,13 @@ def _plans(
     return groups
 
 
+def _allowed(source: Conditionals, model: Conditionals | JointLaw) -> Bool[torch.Tensor, " V"]:
+    """bool [V]: the tokens that both write; a proposer's other words would have no probability under the model."""
+    if source.vocab_size != model.vocab_size:
+        raise UserError("Replacements must come from a model with the same vocabulary: choose another one.")
+    return source.allowed.cpu() & model.allowed.cpu()
+
+
 def _part(
     model: Conditionals | JointLaw,
     source: Conditionals,
@@ -145,7 +152,7 @@ def _part(
     base = base_rows(source, states, wanted, rows, lambda done, of: progress(0, 1))
     current = states.numpy()[wanted[:, 0], wanted[:, 1]]
     uniform = np.concatenate([p.rng.random((p.rows, rule.alternatives)) for p in plans])
-    drawn = draw(base.logits, current, source.allowed.cpu(), uniform, rule)
+    drawn = draw(base.logits, current, _allowed(source, model), uniform, rule)
     found = []
     for s, plan in enumerate(plans):
         mine = wanted[:, 0] == s
@@ -172,22 +179,33 @@ def measure(
     """
     if not isinstance(model, Conditionals):
         return joint_log_ratios(model, states, rectangles, rows, progress)
-    if base is None:
-        base = base_rows(model, states, positions_of(rectangles), rows, lambda done, of: progress(0, 1))
     return log_ratios(model, states, rectangles, base, rows, progress)
 
 
 def measure_again(
-    model: Conditionals | JointLaw, sentences: Sequence[Sequence[int]], rectangles: Rectangles, rows: int = ROWS
+    model: Conditionals | JointLaw,
+    sentences: Sequence[Sequence[int]],
+    rectangles: Rectangles,
+    rows: int = ROWS,
+    progress: Callable[[float], None] = lambda share: None,
 ) -> Measured:
-    """Given rectangles of sentences of any lengths, measured by another model or at another batch shape."""
+    """Given rectangles of sentences of any lengths, measured by another model or at another batch shape.
+
+    Arguments as of ``survey_parts``.
+    """
     ratios = np.empty((len(rectangles), 4))
     lengths = np.array([len(s) for s in sentences])
+    before = 0
     for n in np.unique(lengths[rectangles.sentence]):
         mine = np.nonzero(lengths[rectangles.sentence] == n)[0]
         picked = rectangles.take(mine)
         names, local = np.unique(picked.sentence, return_inverse=True)
         states = torch.tensor([tuple(sentences[s]) for s in names])
         moved = Rectangles(local.reshape(-1).astype(np.int64), *picked.columns[1:])
-        ratios[mine] = measure(model, states, moved, None, rows)
+
+        def within(count: int, of: int, before: int = before, mine: int = len(mine)) -> None:
+            progress((before + mine * count / of) / len(rectangles))
+
+        ratios[mine] = measure(model, states, moved, None, rows, within)
+        before += len(mine)
     return Measured(rectangles, ratios)
