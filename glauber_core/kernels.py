@@ -89,16 +89,19 @@ def log_conditional(logits: Float[Tensor, "B V"], tau: Float64[Tensor, " B"]) ->
 
 
 def inverse_cdf(
-    log_prob: Float64[Tensor, "B V"], uniform: Float64[Tensor, " B"], allowed: Bool[Tensor, " V"]
+    log_prob: Float64[Tensor, "B V"],
+    uniform: Float64[Tensor, " B"],
+    allowed: Bool[Tensor, " V"] | Bool[Tensor, "B V"],
 ) -> Int64[Tensor, " B"]:
-    """Token by inverse CDF in id order, clamped at the last allowed token.
+    """Token by inverse CDF in id order, clamped at the last allowed token, of all rows or of each row.
 
     ``torch.multinomial`` is not used: it can return an index of probability zero (PyTorch issue 50034).
     """
     cdf = torch.cumsum(log_prob.exp(), dim=1)
     # The first id whose cdf exceeds the target added mass itself, so it is never a disallowed one.
     drawn = torch.searchsorted(cdf, (uniform * cdf[:, -1])[:, None].contiguous(), right=True)[:, 0]
-    last = torch.nonzero(allowed)[-1, 0].to(drawn.device)
+    ids = torch.arange(log_prob.shape[1], device=drawn.device)
+    last = torch.where(allowed.to(drawn.device), ids, 0).amax(dim=-1)
     return torch.minimum(drawn, last)
 
 

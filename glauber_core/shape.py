@@ -23,7 +23,8 @@ from glauber_core.types import Conditionals
 @dataclass(frozen=True)
 class EvaluationShape:
     """Attributes:
-    rows: rows of a micro-batch.
+    rows: rows of a micro-batch of single steps.
+    states: sentences whose conditionals are all read in one call (rejection-free moves).
     threads: intra-op threads of PyTorch.
     device, dtype: where and in what the network runs.
     kernels: ``packed`` or ``plain`` linear layers (``models.packed``), which round differently.
@@ -34,17 +35,22 @@ class EvaluationShape:
     device: str = "cpu"
     dtype: str = "float32"
     kernels: str = "plain"
+    states: int = 1
 
     def as_dict(self) -> dict[str, object]:
         return asdict(self)
 
 
 def shape_for(conditionals: Conditionals, chains: int) -> EvaluationShape:
-    """The shape a run of ``chains`` chains uses by default: 1, 4 or 16 rows, all of this process's threads."""
+    """The shape a run of ``chains`` chains uses by default: 1, 4 or 16 rows, all of this process's threads.
+
+    A CPU gains nothing from reading several sentences in one call: the positions of one fill a batch. A GPU does.
+    """
     rows = 1 if chains == 1 else 4 if chains <= 4 else 16
     dtype = str(getattr(conditionals, "dtype", torch.float64)).removeprefix("torch.")
     device, kernels = str(getattr(conditionals, "device", "cpu")), str(getattr(conditionals, "kernels", "plain"))
-    return EvaluationShape(rows, torch.get_num_threads(), device, dtype, kernels)
+    states = 1 if device == "cpu" else rows
+    return EvaluationShape(rows, torch.get_num_threads(), device, dtype, kernels, states)
 
 
 @contextmanager
@@ -60,6 +66,12 @@ def threads(count: int) -> Iterator[None]:
             torch.set_num_threads(before)
 
 
+def groups(count: int, size: int) -> Iterator[tuple[Int64[Tensor, " size"], int]]:
+    """Micro-batches of ``count`` items: ``size`` indices each, dummies filling up the last, and how many are real."""
+    for first in range(0, count, size):
+        yield torch.arange(first, first + size).clamp_max(count - 1), min(size, count - first)
+
+
 def canonical_step(
     conditionals: Conditionals,
     shape: EvaluationShape,
@@ -69,12 +81,9 @@ def canonical_step(
     free: Int64[Tensor, " m"],
 ) -> tuple[ChainState, StepInfo]:
     """``kernels.step`` of C chains in micro-batches of exactly ``shape.rows`` rows; arguments as there."""
-    count = len(state.tokens)
     parts = []
     with threads(shape.threads):
-        for first in range(0, count, shape.rows):
-            rows = torch.arange(first, first + shape.rows).clamp_max(count - 1)
-            real = min(shape.rows, count - first)
+        for rows, real in groups(len(state.tokens), shape.rows):
             group = ChainState(state.tokens[rows], state.steps[rows])
             after, info = step(conditionals, group, uniform[rows], tau[rows], free)
             parts.append((ChainState(*(x[:real] for x in after)), StepInfo(*(x[:real] for x in info))))

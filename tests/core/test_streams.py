@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.stats import kstest
 
 from glauber_core.errors import UserError
-from glauber_core.streams import MAX_SEED, UniformStream, check_seed, uniforms
+from glauber_core.streams import MAX_SEED, UniformStream, check_seed, uniforms, wait_uniforms
 
 WORD = 2**64
 
@@ -86,3 +86,20 @@ def test_a_stream_checks_its_key() -> None:
 def test_good_seeds() -> None:
     assert [check_seed(s) for s in (0, MAX_SEED, np.int64(5))] == [0, MAX_SEED, 5]
     assert type(check_seed(np.int32(5))) is int
+
+
+@pytest.mark.parametrize("seed, chain, move", [(0, 0, 0), (7, 3, 1000), (MAX_SEED, 5, 2**62)])
+def test_a_rejection_free_move_is_one_philox_block_of_another_counter_word(seed: int, chain: int, move: int) -> None:
+    words = philox([move + 1, 1, 0, 0], [seed, chain])[:3]
+    assert wait_uniforms(seed, chain, move, 1)[0].tolist() == [(w >> 11) * 2.0**-53 for w in words]
+
+
+def test_steps_and_waits_of_one_key_are_uncorrelated() -> None:
+    keys = [(seed, chain) for seed in range(20) for chain in range(4)]
+    steps, waits = (np.concatenate([draw(*key, 0, 500) for key in keys]) for draw in (uniforms, wait_uniforms))
+    assert not np.isin(steps, waits).any()
+    found = np.corrcoef(np.hstack([steps, waits]).T)
+    assert abs(found - np.eye(5)).max() < 5 / np.sqrt(len(steps))  # ten numbers: beyond it in 6 of a million seeds
+    assert all(kstest(column, "uniform").pvalue > 1e-4 for column in waits.T)
+    stream = UniformStream(3, 1, 7, wait_uniforms)
+    assert (stream.at(20) == wait_uniforms(3, 1, 20, 1)[0]).all()
