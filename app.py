@@ -19,6 +19,13 @@ PAGES = [
         default=True,
         help="Watch a language model rewrite a sentence, one word at a time, at a temperature that you choose.",
     ),
+    st.Page(
+        "pages/rectangle.py",
+        title="Rectangle test",
+        icon=":material/crop_square:",
+        help="Change two words in either order and see the model's guesses contradict each other.",
+    ),
 ]
 
+st.session_state["routed"] = True
 st.navigation(PAGES, position="top").run()

@@ -8,7 +8,7 @@ import streamlit as st
 
 from glauber_core.chain import Chain
 from glauber_core.starters import STARTERS
-from pages.ui import address, live_controls, live_panels, style
+from pages.ui import address, entry, live_controls, live_panels, style
 from pages.ui.live_session import LiveSession
 from pages.ui.player import Player, Track
 from pages.ui.resources import models
@@ -56,6 +56,7 @@ def page(live: LiveSession) -> None:
     address.write(address.fields(live.address))
 
 
+entry.through_app()
 visitor = open_session()
 with visitor.lock:
     page(visitor)

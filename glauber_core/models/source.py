@@ -34,6 +34,12 @@ _FILES += ["vocab.json", "merges.txt", "added_tokens.json", "model.safetensors",
 _FILES += ["model-?????-of-?????.safetensors", "spiece.model", "sentencepiece.bpe.model"]
 
 
+def built_in() -> list[str]:
+    """Names of the models that come with the package, the default first."""
+    found = sorted(path.parent.name for path in ASSETS.glob("*/manifest.json"))
+    return [BUILT_IN, *(name for name in found if name != BUILT_IN)]
+
+
 @dataclass(frozen=True)
 class Source:
     """A model's files on disk.

@@ -208,6 +208,11 @@ class Vocabulary:
             raise UserError("This model does not know that word; choose another.")
         return ids[0]
 
+    @property
+    def tokens(self) -> tuple[Surface, ...]:
+        """Every id's surface, in id order: two models may exchange ids if theirs are equal."""
+        return tuple(self._surfaces)
+
     def surface(self, token: int) -> Surface:
         """How one id is shown. Raises IndexError outside 0 .. V-1."""
         if token < 0:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 
 import torch
 
@@ -14,7 +15,7 @@ from glauber_core.rectangle.survey import survey
 from glauber_core.starters import STARTERS
 
 RULE = Rule("natural", "random", pairs=6)
-SENTENCES = 8
+SENTENCES = 4
 
 
 class Precision:
@@ -30,7 +31,9 @@ class Precision:
         self._open = open_twin
         self._mutex = threading.Lock()
         self._twin: MaskedLM | None = None
-        self._floors: dict[str, Floor] = {}
+        self._asked = threading.Lock()
+        self._floors: dict[str, Future[Floor]] = {}
+        self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="noise-floor")
 
     def twin(self, model: MaskedLM) -> MaskedLM:
         """The model in float64; the last one is kept, because it takes twice the model's memory.
@@ -39,13 +42,10 @@ class Precision:
             UserError: its files can no longer be read.
         """
         with self._mutex:
-            return self._held(model)
-
-    def _held(self, model: MaskedLM) -> MaskedLM:
-        if self._twin is None or self._twin.model_hash != model.model_hash:
-            self._twin = None  # make room first
-            self._twin = self._open(model.name, str(model.device))
-        return self._twin
+            if self._twin is None or self._twin.model_hash != model.model_hash:
+                self._twin = None  # make room first
+                self._twin = self._open(model.name, str(model.device))
+            return self._twin
 
     def floor(self, model: MaskedLM) -> Floor:
         """Noise floor on rectangles of ``SENTENCES`` starters drawn by ``RULE``; measured once a model.
@@ -53,13 +53,16 @@ class Precision:
         Raises:
             UserError: as ``twin``, or a model that knows too few of the starters' words.
         """
-        with self._mutex:
+        return self.request(model).result()
+
+    def request(self, model: MaskedLM) -> Future[Floor]:
+        """The same without waiting; one model is measured at a time."""
+        with self._asked:
             if model.model_hash not in self._floors:
-                sentences = [model.vocabulary.encode(starter.text).ids for starter in STARTERS[::3][:SENTENCES]]
-                measured = survey(model, sentences, RULE)
-                self._floors[model.model_hash] = noise_floor(model, self._held(model), sentences, measured)
+                self._floors[model.model_hash] = self._pool.submit(self._measure, model)
             return self._floors[model.model_hash]
 
-    def known(self, model: MaskedLM) -> Floor | None:
-        """The floor if it has been measured, at once."""
-        return self._floors.get(model.model_hash)
+    def _measure(self, model: MaskedLM) -> Floor:
+        sentences = [model.vocabulary.encode(starter.text).ids for starter in STARTERS[::3][:SENTENCES]]
+        measured = survey(model, sentences, RULE)
+        return noise_floor(model, self.twin(model), sentences, measured)

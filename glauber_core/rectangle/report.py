@@ -1,8 +1,9 @@
-"""A whole test of some sentences: survey, noise floor and figures; cancelled, it keeps the sentences that are complete."""
+"""A whole test: survey, noise floor, figures; cancelled, it keeps the sentences that are complete."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from glauber_core.errors import Cancelled
@@ -59,14 +60,19 @@ def run_test(
     parts: list[Measured] = []
     complete = True
     try:
-        for part in survey_parts(model, sentences, rule, progress=lambda share: progress(0.9 * share)):
+        for part in survey_parts(model, sentences, rule, progress=lambda share: progress(0.8 * share)):
             parts.append(part.measured)
     except Cancelled:
         if not parts:
             raise
         complete = False
     measured = join(parts)
-    floor = noise_floor(model, precise(), sentences, measured)
+
+    def measuring(share: float) -> None:
+        with suppress(Cancelled):  # the rectangles are there; the floor takes seconds and gives them their meaning
+            progress(0.8 + 0.2 * share)
+
+    floor = noise_floor(model, precise(), sentences, measured, progress=measuring)
     level = floor.value
     summary, distances = summarize(measured, level, rule.seed), by_distance(measured, level)
     return Report(rule, tuple(tuple(s) for s in sentences), measured, floor, summary, distances, complete)

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from glauber_core.chain import ConditionalView
 from glauber_core.models import Vocabulary
 from glauber_core.record import Entry
+from glauber_core.view import ConditionalView
 from pages.ui.player import Player, Track
 from pages.ui.words import badge
 

@@ -8,6 +8,8 @@ import streamlit as st
 import torch
 
 from glauber_core.models.registry import ModelRegistry
+from glauber_core.rectangle.reference import Precision
+from pages.ui.background import Background
 
 
 @st.cache_resource(show_spinner=False, max_entries=1)
@@ -17,3 +19,15 @@ def models() -> ModelRegistry:
     # each other on busy cores made a step ten times slower.
     torch.set_num_threads(max(1, (os.cpu_count() or 2) // 2))
     return ModelRegistry(os.environ.get("GLAUBER_DEVICE") or ("cuda" if torch.cuda.is_available() else "cpu"))
+
+
+@st.cache_resource(show_spinner=False, max_entries=1)
+def precision() -> Precision:
+    """The process's float64 twins and noise floors."""
+    return Precision()
+
+
+@st.cache_resource(show_spinner=False, scope="session", on_release=Background.cancel)
+def background() -> Background:
+    """The visitor's long jobs; a closed tab ends them."""
+    return Background()

@@ -11,7 +11,7 @@ _RULES = """
   /* A rerun twice a second must not be seen: no dimming of what is about to be redrawn, no running figure. */
   [data-stale="true"] { opacity: 1 !important; transition: none !important; }
   [data-testid="stStatusWidget"] { display: none; }
-  .stMainBlockContainer { padding-top: 1.6rem; }
+  .stMainBlockContainer { padding-top: 3.5rem; }
   [data-testid="stHeader"] { background: transparent; }
   .st-key-title { padding-right: 3rem; }
   .say { padding: 0.55rem 0.9rem; border-radius: 0.4rem; border-left: 0.3rem solid; overflow-wrap: anywhere; }
@@ -36,11 +36,15 @@ _RULES = """
   .st-key-hands, .st-key-transport, .st-key-time { gap: 0.5rem; }
   .st-key-errors:empty { display: none; }
   /* Labels beside their fields: the sentence below needs the height. */
-  .st-key-top [data-testid="stSelectbox"], .st-key-top [data-testid="stNumberInput"] {
+  .st-key-top [data-testid="stSelectbox"], .st-key-top [data-testid="stNumberInput"],
+  .st-key-r_replacements [data-testid="stSelectbox"] {
     display: flex; flex-direction: row; align-items: center; gap: 0.6rem;
   }
-  .st-key-top [data-testid="stWidgetLabel"] { width: auto; min-height: 0; margin: 0; flex: none; gap: 0.2rem; }
-  .st-key-top [data-testid="stSelectbox"] > div:last-child, .st-key-top [data-testid="stNumberInput"] > div:last-child {
+  .st-key-top [data-testid="stWidgetLabel"], .st-key-r_replacements [data-testid="stWidgetLabel"] {
+    width: auto; min-height: 0; margin: 0; flex: none; gap: 0.2rem;
+  }
+  .st-key-top [data-testid="stSelectbox"] > div:last-child, .st-key-top [data-testid="stNumberInput"] > div:last-child,
+  .st-key-r_replacements [data-testid="stSelectbox"] > div:last-child {
     flex: 1; min-width: 0;
   }
   @media (max-width: 640px) {

@@ -1,0 +1,66 @@
+"""Rectangle test: two words are changed in either order, and the model's own guesses contradict each other."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from glauber_core.rectangle.presets import PRESETS, corner
+from pages.ui import address, entry, rectangle_address, rectangle_tests, rectangle_views, style
+from pages.ui.rectangle_session import RectangleSession
+from pages.ui.resources import background, models
+
+IDEA = "Change two words in either order: if one joint law were behind the model's guesses, both would cost the same."
+
+
+def open_session() -> RectangleSession:
+    """The visitor's session; the first call reads the address bar."""
+    if "rectangle" in st.session_state:
+        return st.session_state["rectangle"]
+    base = rectangle_address.default(PRESETS[0].text)
+    wanted, notices = rectangle_address.parse(dict(st.query_params), base)
+    with st.spinner("Loading the language model ..."):
+        model = models().request(base.model).result()
+    session = RectangleSession(model, base)
+    start = base if wanted.model != model.name else wanted
+    if start.text == base.text and start.corner is None:
+        start = replace(start, corner=corner(PRESETS[0], model.vocabulary))
+    if not session.load(start):
+        notices.append(f"The link's sentences cannot be used: {session.refused}")
+        session.load(base)
+    if wanted.model != model.name:
+        session.address = replace(wanted, model=model.name)
+        session.want(wanted.model, models())
+    st.session_state["rectangle"] = session
+    st.session_state["r_notices"] = notices
+    return session
+
+
+def page(session: RectangleSession) -> None:
+    style.apply()
+    session.arrived()
+    worker = background()
+    with st.container(key="page"):
+        with st.container(key="title", horizontal=True, vertical_alignment="bottom"):
+            st.title("Rectangle test", anchor=False, width="content")
+            st.caption(IDEA, width="stretch")
+        rectangle_views.controls(session)
+        rectangle_views.messages(session)
+        rectangle_views.waiting(session)
+        shown = rectangle_views.view(session)
+        if shown == "one":
+            rectangle_views.one(session)
+        elif shown == "test":
+            rectangle_tests.test_view(session, worker)
+        else:
+            rectangle_tests.compare_view(session, worker)
+        with st.container(key="fold"):
+            rectangle_views.explanation()
+    address.write(rectangle_address.link(session.address))
+
+
+entry.through_app()
+visitor = open_session()
+with visitor.lock:
+    page(visitor)
