@@ -13,7 +13,7 @@ from glauber_core.rectangle.schemes import generator
 from glauber_core.rectangle.survey import measure_again
 from glauber_core.types import Conditionals, JointLaw
 
-SAMPLE = 48
+SAMPLE = 24
 SHAPES = (1, 4)  # other micro-batch sizes to compare with; 4 is that of a single rectangle
 
 
@@ -22,7 +22,8 @@ class Floor:
     """The largest disagreement about delta among ways of computing that agree in exact arithmetic.
 
     Attributes:
-        value: nats; a delta above it is a contradiction, not rounding. The largest of the next three.
+        value: nats; a delta above it is a contradiction, not rounding. The larger of the next two, plus ``arithmetic``:
+            a delta that is all rounding differs from the float64 one by nearly itself, not by all of itself.
         precision: nats, largest |delta in the model's dtype - delta in float64| at any of these micro-batch sizes; 0
             for a float64 model.
         jitter: nats, largest difference between micro-batches of ``ROWS`` and of ``SHAPES`` rows.
@@ -80,7 +81,7 @@ def noise_floor(
     size = float(np.abs(usual.ratios).sum(axis=1).max(initial=10.0))
     arithmetic = 64.0 * float(np.finfo(np.float64).eps) * size
     dtype = str(getattr(model, "dtype", "float64")).removeprefix("torch.")
-    return Floor(max(precision, jitter, arithmetic), precision, jitter, arithmetic, len(mine), dtype)
+    return Floor(max(precision, jitter) + arithmetic, precision, jitter, arithmetic, len(mine), dtype)
 
 
 def _gap(one: Measured, other: Measured) -> float:

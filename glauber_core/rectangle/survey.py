@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -38,9 +39,10 @@ class _Plan:
     pairs: Int64[np.ndarray, "P 2"]
     rng: np.random.Generator
 
-    @property
-    def rows(self) -> int:
-        return len(np.unique(self.pairs))
+    @cached_property
+    def places(self) -> Int64[np.ndarray, " m"]:
+        """int64 [m]: the positions that stand in a pair, increasing."""
+        return np.unique(self.pairs)
 
 
 def survey(
@@ -121,12 +123,14 @@ def _plans(
     if not plans:
         raise UserError("No two words stand at that distance: choose a smaller one, or a longer sentence.")
     groups: list[list[_Plan]] = []
+    filled = 0
     for plan in sorted(plans, key=lambda p: len(p.tokens)):
-        fits = groups and len(groups[-1][0].tokens) == len(plan.tokens)
-        if fits and sum(p.rows for p in groups[-1]) + plan.rows <= CHUNK_ROWS:
+        filled += len(plan.places)
+        if groups and len(groups[-1][0].tokens) == len(plan.tokens) and filled <= CHUNK_ROWS:
             groups[-1].append(plan)
         else:
             groups.append([plan])
+            filled = len(plan.places)
     return groups
 
 
@@ -147,11 +151,11 @@ def _part(
 ) -> Measured:
     states = torch.tensor([p.tokens for p in plans])
     wanted = np.concatenate(
-        [np.stack([np.full(p.rows, s), np.unique(p.pairs)], axis=1) for s, p in enumerate(plans)]
+        [np.stack([np.full(len(p.places), s), p.places], axis=1) for s, p in enumerate(plans)]
     ).astype(np.int64)
     base = base_rows(source, states, wanted, rows, lambda done, of: progress(0, 1))
     current = states.numpy()[wanted[:, 0], wanted[:, 1]]
-    uniform = np.concatenate([p.rng.random((p.rows, rule.alternatives)) for p in plans])
+    uniform = np.concatenate([p.rng.random((len(p.places), rule.alternatives)) for p in plans])
     drawn = draw(base.logits, current, _allowed(source, model), uniform, rule)
     found = []
     for s, plan in enumerate(plans):
