@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from glauber_core.errors import GlauberError, UserError
     from glauber_core.models import CausalLM, MaskedLM, load, load_causal
     from glauber_core.record import RunRecord
+    from glauber_core.rejection_free import run_rejection_free
     from glauber_core.runners import run
     from glauber_core.temperature import Schedule
     from glauber_core.types import Conditionals, JointLaw
@@ -37,6 +38,8 @@ _HOMES = {
     "load": "models",
     "load_causal": "models",
     "run": "runners",
+    "run_hybrid": "hybrid",
+    "run_rejection_free": "rejection_free",
 }
 __all__ = [
     "CausalLM",
@@ -51,6 +54,8 @@ __all__ = [
     "load",
     "load_causal",
     "run",
+    "run_hybrid",
+    "run_rejection_free",
 ]
 
 

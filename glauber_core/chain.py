@@ -12,43 +12,32 @@ from jaxtyping import Int64
 from torch import Tensor
 
 from glauber_core.errors import UserError
-from glauber_core.kernels import ChainState, StepInfo, log_conditional
+from glauber_core.kernels import ChainState, StepInfo
 from glauber_core.profile import WINDOW_SWEEPS, StateProfile, Verdict, profile, verdict
 from glauber_core.record import Entry, RunHeader, RunRecord
+from glauber_core.rejection_free import canonical_leave
 from glauber_core.shape import EvaluationShape, canonical_step, shape_for, versions
-from glauber_core.streams import UniformStream, check_seed, uniforms
+from glauber_core.streams import UniformStream, check_seed, uniforms, wait_uniforms
 from glauber_core.temperature import Schedule, check_tau
 from glauber_core.types import Conditionals
+from glauber_core.view import ConditionalView, view
+from glauber_core.waiting import FOREVER, dwell
 
 _BY_HAND = 2**62  # counters from here on serve resamplings asked for by hand, apart from the chain's own steps
 
 
-class Candidate(NamedTuple):
-    """One token of a conditional: id, probability at the chain's tau and at tau = 1, rank (1 = most likely)."""
-
-    token: int
-    prob: float
-    prob_one: float
-    rank: int
-
-
-class ConditionalView(NamedTuple):
-    """A conditional as a person looks at it.
+class Skipped(NamedTuple):
+    """What ``Chain.skip`` did.
 
     Attributes:
-        top: the most likely tokens, best first.
-        current: the present token, or None where it lies outside V.
-        entropy, entropy_one: nats, at the chain's tau and at tau = 1.
-        other: probability at tau outside ``top``.
-        tau: the temperature.
+        entries: the new entries.
+        steps: simulated steps that passed, exact.
+        end: ``changes`` (all that were asked for), ``horizon``, or ``absorbed`` (q = 0: the state is never left).
     """
 
-    top: list[Candidate]
-    current: Candidate | None
-    entropy: float
-    entropy_one: float
-    other: float
-    tau: float
+    entries: list[Entry]
+    steps: int
+    end: str
 
 
 class Chain:
@@ -105,7 +94,8 @@ class Chain:
         self.locked = frozenset(int(p) for p in locked)
         self._state = ChainState(torch.tensor([self.header.start]), torch.zeros(1, dtype=torch.int64))
         self._stream = UniformStream(self.header.seed, self.header.chain)
-        self._own_steps = self._by_hand = 0
+        self._waits = UniformStream(self.header.seed, self.header.chain, draw=wait_uniforms)
+        self._own_steps = self._own_waits = self._by_hand = 0
         self.record.event("settings", tau=self.tau, schedule=self.schedule.kind, sweeps=self.schedule.sweeps)
         for position in self.locked:
             self._check(position)
@@ -121,7 +111,10 @@ class Chain:
 
     @property
     def steps(self) -> int:
-        """Entries of the record so far: the chain's own steps and what was done by hand."""
+        """Entries of the record so far: the chain's own steps and changes, and what was done by hand.
+
+        Simulated steps, skipped ones included, are counted by ``record.elapsed``.
+        """
         return len(self.record)
 
     @property
@@ -142,7 +135,12 @@ class Chain:
     @property
     def tau_now(self) -> float:
         """Temperature of the next computed step."""
-        return self.schedule.tau(self.tau, self._sweeps + self._since / self.sweep_length)
+        return self.schedule.tau(self.tau, self._programme)
+
+    @property
+    def _programme(self) -> float:
+        """Sweeps since the schedule began."""
+        return self._sweeps + self._since / self.sweep_length
 
     # -- settings -------------------------------------------------------------------------------------------------
 
@@ -165,7 +163,7 @@ class Chain:
         for position in wanted:
             self._check(position)
         if wanted != self.locked:
-            self._sweeps, self._since = self._sweeps + self._since / self.sweep_length, 0
+            self._sweeps, self._since = self._programme, 0
             self.locked = wanted
             self.record.event("locks", positions=sorted(wanted))
 
@@ -187,6 +185,72 @@ class Chain:
             self._since += 1
             done.append(self._write("step", info, tau))
         return done
+
+    def skip(self, changes: int = 1, horizon: int | None = None) -> Skipped:
+        """Go on by ``changes`` changes without simulating the steps between them (``waiting.leave``).
+
+        The law is that of ``advance``; the draws are others. A wait that the horizon cuts is kept in the record
+        (``RunRecord.hold``). Where the schedule moves the temperature at every step, plain steps are done instead.
+
+        Args:
+            changes: >= 0; plain steps that changed something count.
+            horizon: simulated steps from now after which to stop exactly, >= 0; none if None, but no run lasts longer
+                than ``waiting.FOREVER``.
+
+        Raises:
+            UserError: every word is locked, or a negative number.
+        """
+        if len(self.free) == 0:
+            raise UserError("Every word is locked: unlock at least one to go on.")
+        if changes < 0 or (horizon or 0) < 0:
+            raise UserError("The number of steps or changes cannot be negative.")
+        first, begin = self.steps, self.record.elapsed
+        last = FOREVER if horizon is None else min(begin + horizon, FOREVER)
+        found, end = 0, "changes"
+        while found < changes and end == "changes":
+            left = last - self.record.elapsed
+            still = self.schedule.still(self._programme) * self.sweep_length
+            if left <= 0:
+                end = "horizon"
+            elif still < 1:
+                entry = self.advance(1)[0]
+                found += entry.new != entry.old
+            else:
+                limit = left if still >= left else int(still)
+                changed, log_exit = self._leave(limit, keep=horizon is not None or limit < left)
+                found += changed
+                if not changed and limit == left:
+                    end = "absorbed" if log_exit == -math.inf else "horizon"
+        return Skipped(self.record.entries[first:], self.record.elapsed - begin, end)
+
+    def _leave(self, limit: int, keep: bool) -> tuple[bool, float]:
+        """One rejection-free move of at most ``limit`` steps: whether a change came, and log q.
+
+        A state that is never left is held for ``limit`` steps only if ``keep``.
+        """
+        draw, tau = self._waits.at(self._own_waits), self.tau_now
+        self._own_waits += 1
+        tokens, log_exits, info = canonical_leave(
+            self.conditionals,
+            self.shape,
+            self._state.tokens,
+            torch.from_numpy(draw[None, 1:].copy()),
+            torch.tensor([tau], dtype=torch.float64),
+            self.free,
+        )
+        log_exit = float(log_exits[0])
+        steps = dwell(float(draw[0]), log_exit)
+        changed = steps <= limit
+        if changed:
+            self._state = ChainState(tokens, self._state.steps)
+            self._write("skip", info, tau, steps, log_exit)
+        elif keep or log_exit > -math.inf:
+            steps = limit
+            self.record.hold(steps, log_exit, tau)
+        else:
+            steps = 0
+        self._since += steps
+        return changed, log_exit
 
     def resample(self, position: int) -> Entry:
         """Resample one position now, from random numbers of its own: the chain's later draws stay what they were.
@@ -270,28 +334,7 @@ class Chain:
         self._check(position)
         state, tau = self._at(step)
         logits = self.conditionals(torch.from_numpy(state)[None], torch.tensor([position])).cpu()
-        both = log_conditional(logits.expand(2, -1), torch.tensor([tau, 1.0], dtype=torch.float64)).exp()
-        order = torch.sort(logits[0], descending=True, stable=True).indices
-        rank = torch.empty_like(order)
-        rank[order] = torch.arange(1, len(order) + 1)
-        best = [int(i) for i in order[:top] if bool(torch.isfinite(logits[0, i]))]
-        entropy = torch.special.entr(both).sum(dim=1)
-
-        def candidate(token: int) -> Candidate:
-            return Candidate(token, float(both[0, token]), float(both[1, token]), int(rank[token]))
-
-        own = int(state[position])
-        listed = [candidate(i) for i in best]
-        rest = both[0].clone()
-        rest[best] = 0.0
-        return ConditionalView(
-            listed,
-            candidate(own) if bool(self.conditionals.allowed[own]) else None,
-            float(entropy[0]),
-            float(entropy[1]),
-            float(rest.sum()),
-            tau,
-        )
+        return view(logits, int(state[position]), bool(self.conditionals.allowed[state[position]]), tau, top)
 
     def look(self, step: int | None = None) -> tuple[StateProfile, Verdict]:
         """Whole-state figures of the state after ``step`` entries (default: now), kept in the record with that step."""
@@ -311,10 +354,9 @@ class Chain:
         return self.record.state_at(at), self.tau_now if at == self.steps else self.record.entries[at].tau
 
     def _recent(self, step: int) -> np.ndarray | None:
-        window = WINDOW_SWEEPS * self.sweep_length
-        return self.record.states(step - window, step) if step >= window else None
+        return self.record.recent(step, WINDOW_SWEEPS * self.sweep_length)
 
-    def _write(self, kind: str, info: StepInfo, tau: float) -> Entry:
+    def _write(self, kind: str, info: StepInfo, tau: float, steps: int = 1, log_exit: float = math.nan) -> Entry:
         entry = Entry(
             kind,
             int(info.position[0]),
@@ -324,6 +366,8 @@ class Chain:
             tau,
             float(info.entropy[0]),
             float(info.margin[0]),
+            steps,
+            log_exit,
         )
         self.record.append(entry)
         return entry

@@ -29,6 +29,11 @@ def _parser() -> argparse.ArgumentParser:
     chain.add_argument(
         "--lock", type=int, nargs="*", default=[], metavar="WORD", help="words (1-based) kept as they are"
     )
+    chain.add_argument(
+        "--skip-waiting",
+        action="store_true",
+        help="go from change to change: same law, other random numbers, and a trap costs no time; a line a change",
+    )
     chain.add_argument("--device", default="cpu", help="cpu, cuda, ... (default: %(default)s)")
     chain.add_argument("--out", type=Path, help="write the run record here (.json, or .csv for the steps alone)")
     chain.add_argument("--quiet", action="store_true", help="print the last sentence only")
@@ -56,8 +61,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _chain(arguments: argparse.Namespace) -> int:
     tau = check_tau(arguments.tau)
-    if not 0 <= arguments.sweeps < 1e7:
-        raise UserError("The number of sweeps must lie between 0 and ten million.")
+    if not 0 <= arguments.sweeps < (1e300 if arguments.skip_waiting else 1e7):
+        raise UserError("The number of sweeps must lie between 0 and ten million (1e300 with --skip-waiting).")
     out: Path | None = arguments.out
     if out is not None:
         _check_out(out)
@@ -93,17 +98,21 @@ def _run(chain: Chain, model: MaskedLM, arguments: argparse.Namespace) -> None:
     first = chain.look()
     if not arguments.quiet or total == 0:
         print(_line(chain, model, *first))
-    while chain.steps < total:
-        chain.advance(min(chain.sweep_length, total - chain.steps))
+    while left := total - chain.record.elapsed:
+        if arguments.skip_waiting:
+            chain.skip(1, left)
+        else:
+            chain.advance(min(chain.sweep_length, left))
         figures, found = chain.look()
-        if not arguments.quiet or chain.steps >= total:
+        if not arguments.quiet or chain.record.elapsed == total:
             print(_line(chain, model, figures, found), flush=True)
 
 
 def _line(chain: Chain, model: MaskedLM, figures: StateProfile, found: Verdict) -> str:
-    sweep = chain.steps / chain.sweep_length
+    sweep = chain.record.elapsed / chain.sweep_length
     holding = f"h {figures.holding:.3f}"
-    return f"{sweep:7.1f}  tau {figures.tau:<5.3g} {holding}  {found.kind:<11}  {model.vocabulary.text(chain.tokens)}"
+    time = f"{sweep:7.1f}" if sweep < 1e7 else f"{sweep:7.2e}"
+    return f"{time}  tau {figures.tau:<5.3g} {holding}  {found.kind:<11}  {model.vocabulary.text(chain.tokens)}"
 
 
 def _write(out: Path, chain: Chain, model: MaskedLM) -> None:

@@ -16,9 +16,11 @@ from jaxtyping import Float64, Int64
 
 from glauber_core.errors import UserError
 from glauber_core.streams import MAX_SEED
+from glauber_core.waiting import FOREVER
 
-FORMAT, VERSION = "glauber-run", 1
-KINDS = ("step", "resample", "edit")
+FORMAT, VERSION = "glauber-run", 2
+KINDS = ("step", "resample", "edit", "skip")
+_OLD_COLUMNS = 8  # of version 1, which had no waits
 _KEYFRAME = 256
 
 
@@ -26,12 +28,16 @@ class Entry(NamedTuple):
     """One change of the record.
 
     Attributes:
-        kind: ``step`` (the chain's own), ``resample`` (asked for by hand) or ``edit`` (typed by hand).
+        kind: ``step`` (the chain's own), ``resample`` (asked for by hand), ``edit`` (typed by hand) or ``skip`` (the
+            chain's own next change, the steps before it skipped).
         position: 0-based.
         old, new: token ids.
         log_prob: log p_i^tau(new | x_-i), nats; NaN for an edit.
         tau: temperature of this step.
         entropy, margin: of the conditional this step read, nats; NaN for an edit.
+        dwell: simulated steps this entry stands for, >= 1: the steps that changed nothing, and the change. 1 unless
+            it is a ``skip``.
+        log_exit: log q of the state before a ``skip``, nats; NaN otherwise.
     """
 
     kind: str
@@ -42,6 +48,8 @@ class Entry(NamedTuple):
     tau: float
     entropy: float = math.nan
     margin: float = math.nan
+    dwell: int = 1
+    log_exit: float = math.nan
 
 
 @dataclass(frozen=True)
@@ -76,7 +84,8 @@ class RunRecord:
     Attributes:
         header: what was fixed at the start.
         entries: entry k turns the state after k entries into the state after k + 1.
-        events: temperature, schedule and lock changes, each with the number of entries before it.
+        events: temperature, schedule and lock changes, and ``held`` (``hold``), each with the number of entries before
+            it.
         profiles: whole-state figures (``profile.StateProfile.summary``), each with the number of entries before it.
     """
 
@@ -85,15 +94,35 @@ class RunRecord:
     events: list[dict[str, Any]] = field(default_factory=list)
     profiles: list[dict[str, Any]] = field(default_factory=list)
     _keyframes: list[np.ndarray] = field(default_factory=list, repr=False)
+    _clock: list[int] = field(default_factory=lambda: [0], repr=False)
+    _held: int = field(default=0, repr=False)
 
     def __len__(self) -> int:
         return len(self.entries)
+
+    @property
+    def elapsed(self) -> int:
+        """Simulated steps so far, exact; what was done by hand counts as one."""
+        return self._clock[-1] + self._held
 
     def append(self, entry: Entry) -> None:
         """Add one entry at the end."""
         if len(self.entries) % _KEYFRAME == 0 and len(self._keyframes) == len(self.entries) // _KEYFRAME:
             self._keyframes.append(self.state_at(len(self.entries)))
         self.entries.append(entry)
+        self._clock.append(self.elapsed + entry.dwell)
+        self._held = 0
+
+    def hold(self, steps: int, log_exit: float, tau: float) -> None:
+        """Note that the present state was held for ``steps`` skipped steps and no change came: a censored wait.
+
+        Args:
+            steps: >= 1, added to whatever wait follows.
+            log_exit: log q of the state, nats; -inf if it is never left.
+            tau: the temperature.
+        """
+        self.event("held", steps=steps, log_exit=log_exit, tau=tau)
+        self._held += steps
 
     def event(self, kind: str, **values: Any) -> None:
         """Note a change of settings at the present step."""
@@ -123,13 +152,45 @@ class RunRecord:
             out[k:, entry.position] = entry.new
         return out
 
+    def clock(self) -> list[int]:
+        """len + 1 whole numbers, exact: simulated steps done when the states after 0, 1, .. entries were entered."""
+        return list(self._clock)
+
+    def recent(self, step: int, window: int) -> Int64[np.ndarray, "k n"] | None:
+        """Every state of the ``window`` simulated steps before the state after ``step`` entries, that one included.
+
+        int64 [k, n], k >= 1; None if the run is younger. For the last state the time is now, otherwise when it was
+        entered.
+        """
+        begin = (self.elapsed if step == len(self) else self._clock[step]) - window
+        return self.states(bisect.bisect_right(self._clock, begin, hi=step + 1) - 1, step) if begin >= 0 else None
+
     def sweep_times(self) -> Float64[np.ndarray, " steps"]:
-        """float64 [len + 1]: sweeps done after 0, 1, .. entries; a step counts 1/(free positions at that time)."""
+        """float64 [len + 1]: sweeps done after 0, 1, .. entries; an entry counts 1/(free positions at that time).
+
+        Skipped steps do not count: ``simulated_sweeps`` counts them.
+        """
         n = len(self.header.start)
         locks = [(e["step"], len(e["positions"])) for e in self.events if e["kind"] == "locks"]
         times = np.arange(len(self) + 1) / n
         for first, locked in locks:
             times[first:] = times[first] + np.arange(len(self) + 1 - first) / max(1, n - locked)
+        return times
+
+    def simulated_sweeps(self) -> Float64[np.ndarray, " steps"]:
+        """``clock`` in sweeps, float64 [len + 1]: a simulated step counts 1/(free positions at that time)."""
+        n = len(self.header.start)
+        clock = np.array(self._clock, dtype=np.float64)
+        times, held, at = clock / n, 0, -1
+        since, sweeps, free = 0, 0.0, n
+        for event in self.events:
+            held, at = (held if event["step"] == at else 0), event["step"]
+            if event["kind"] == "held":
+                held += event["steps"]
+            elif event["kind"] == "locks":
+                now = self._clock[at] + held
+                sweeps, since, free = sweeps + (now - since) / free, now, max(1, n - len(event["positions"]))
+                times[at + 1 :] = sweeps + (clock[at + 1 :] - float(since)) / free
         return times
 
     def last_changes(self, step: int) -> list[int | None]:
@@ -148,7 +209,7 @@ class RunRecord:
             "header": asdict(self.header),
             "columns": ["step", *Entry._fields],
             "steps": [[k, *map(_plain, entry)] for k, entry in enumerate(self.entries, start=1)],
-            "events": self.events,
+            "events": [{key: _plain(value) for key, value in e.items()} for e in self.events],
             "profiles": [{key: _plain(value) for key, value in p.items()} for p in self.profiles],
         }
 
@@ -157,15 +218,30 @@ class RunRecord:
         return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
 
     def to_csv(self, text: Callable[[int], str]) -> str:
-        """The entries as CSV with a header row; ``text`` gives a token id's characters."""
+        """The entries as CSV with a header row; ``text`` gives a token id's characters.
+
+        A censored wait is a row of kind ``held`` with its temperature, length and log exit rate, at its place.
+        """
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
         names = ["step", "kind", "position", "old_id", "old", "new_id", "new", "changed", "log_prob_nats", "tau"]
-        writer.writerow([*names, "entropy_nats", "margin_nats"])
+        writer.writerow([*names, "entropy_nats", "margin_nats", "dwell_steps", "log_exit_nats"])
+        held: dict[int, list[dict[str, Any]]] = {}
+        for event in self.events:
+            if event["kind"] == "held":
+                held.setdefault(event["step"], []).append(event)
+
+        def write_held(step: int) -> None:
+            for wait in held.get(step, ()):
+                numbers = [*_cells(wait["tau"]), "", "", wait["steps"], *_cells(wait["log_exit"])]
+                writer.writerow(["", "held", *[""] * 7, *numbers])
+
         for k, e in enumerate(self.entries, start=1):
-            numbers = ["" if math.isnan(x) else repr(x) for x in (e.log_prob, e.tau, e.entropy, e.margin)]
-            changed = int(e.old != e.new)
-            writer.writerow([k, e.kind, e.position, e.old, text(e.old), e.new, text(e.new), changed, *numbers])
+            write_held(k - 1)
+            numbers = _cells(e.log_prob, e.tau, e.entropy, e.margin)
+            words = [e.old, text(e.old), e.new, text(e.new), int(e.old != e.new)]
+            writer.writerow([k, e.kind, e.position, *words, *numbers, e.dwell, *_cells(e.log_exit)])
+        write_held(len(self))
         return out.getvalue()
 
     @classmethod
@@ -176,21 +252,29 @@ class RunRecord:
             UserError: not a run record of this version, or one whose steps do not follow from each other.
         """
         try:
-            if data["format"] != FORMAT or data["version"] != VERSION:
+            if data["format"] != FORMAT or data["version"] not in (1, VERSION):
                 raise UserError("This file is not a run of this version of Glauber Explorer.")
             record = cls(_header(data["header"]))
+            events = [_event(event, len(data["steps"])) for event in data["events"]]
+            held: dict[int, int] = {}
+            for event in events:
+                if event["kind"] == "held":
+                    held[event["step"]] = held.get(event["step"], 0) + event["steps"]
             state = list(record.header.start)
             for k, row in enumerate(data["steps"], start=1):
-                number, kind, *rest = row
-                position, old, new = (_whole(value) for value in rest[:3])
-                log_prob, tau, entropy, margin = (_real(value) for value in rest[3:])
-                if number != k or kind not in KINDS or not 0 <= position < len(state):
+                number, *rest = row
+                entry = _entry(rest, old=data["version"] == 1)
+                if number != k or not 0 <= entry.position < len(state):
                     raise UserError("This run file is damaged: its steps are out of order.")
-                if state[position] != old or math.isnan(tau) or tau < 0:
+                if state[entry.position] != entry.old:
                     raise UserError(f"This run file is damaged: step {k} does not follow from the one before.")
-                state[position] = new
-                record.append(Entry(kind, position, old, new, log_prob, tau, entropy, margin))
-            record.events = [_event(event, len(record)) for event in data["events"]]
+                state[entry.position] = entry.new
+                record._held = held.get(k - 1, 0)
+                record.append(entry)
+            record._held = held.get(len(record), 0)
+            if record.elapsed > FOREVER + len(record):
+                raise UserError("This run file is damaged: it lasts longer than any run.")
+            record.events = events
             for figures in data["profiles"]:
                 numbers = {name: _real(figures[name]) for name in ("tau", "log_exit", "holding", "min_margin")}
                 counts = {name: _whole(figures[name]) for name in ("argmax", "defined")}
@@ -204,7 +288,31 @@ class RunRecord:
 
 def _event(data: Any, steps: int) -> dict[str, Any]:
     event = _stamped(data, steps) | {"kind": str(data["kind"])}
-    return event | {"positions": [_whole(p) for p in data["positions"]]} if event["kind"] == "locks" else event
+    if event["kind"] == "locks":
+        return event | {"positions": [_whole(p) for p in data["positions"]]}
+    if event["kind"] == "held":
+        length = _whole(data["steps"], FOREVER, least=1)
+        return event | {"steps": length, "log_exit": _rate(data["log_exit"]), "tau": _temperature(data["tau"])}
+    return event
+
+
+def _entry(values: list[Any], old: bool) -> Entry:
+    """The entry of one row without its number."""
+    if len(values) != (_OLD_COLUMNS if old else len(Entry._fields)):
+        raise ValueError("columns")
+    kind, *rest = values
+    position, before, after = (_whole(value) for value in rest[:3])
+    log_prob, _, entropy, margin = (_real(value) for value in rest[3:7])
+    entry = Entry(kind, position, before, after, log_prob, _temperature(rest[4]), entropy, margin)
+    if kind not in KINDS or (old and kind == "skip"):
+        raise ValueError("kind")
+    if kind == "skip":
+        if before == after or rest[8] == "-inf":
+            raise ValueError("no change")
+        return entry._replace(dwell=_whole(rest[7], FOREVER, least=1), log_exit=_rate(rest[8]))
+    if not old and (type(rest[7]) is not int or rest[7:] != [1, None]):
+        raise ValueError("dwell")
+    return entry
 
 
 def _header(data: Any) -> RunHeader:
@@ -228,8 +336,8 @@ def _header(data: Any) -> RunHeader:
     )
 
 
-def _whole(value: Any, top: int = 2**31 - 1) -> int:
-    if type(value) is not int or not 0 <= value <= top:
+def _whole(value: Any, top: int = 2**31 - 1, least: int = 0) -> int:
+    if type(value) is not int or not least <= value <= top:
         raise ValueError("whole number")
     return value
 
@@ -242,6 +350,20 @@ def _real(value: Any) -> float:
     return float(value)
 
 
+def _temperature(value: Any) -> float:
+    tau = _real(value)
+    if not tau >= 0:
+        raise ValueError("temperature")
+    return tau
+
+
+def _rate(value: Any) -> float:
+    rate = _real(value)
+    if not rate <= 0:
+        raise ValueError("log probability")
+    return rate
+
+
 def _stamped(data: Any, steps: int) -> dict[str, Any]:
     return {**data, "step": _whole(data["step"], steps)}
 
@@ -250,3 +372,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None if math.isnan(value) else ("inf" if value > 0 else "-inf")
     return value
+
+
+def _cells(*values: float) -> list[str]:
+    return ["" if math.isnan(x) else repr(x) for x in values]

@@ -61,3 +61,11 @@ class Schedule:
             return hot if progress < 0.5 else target
         floor = max(target, 0.02)  # a geometric path cannot reach 0; the last step is the target itself
         return hot * (floor / hot) ** progress
+
+    def still(self, sweep: float) -> float:
+        """Sweeps from ``sweep`` on during which tau stays what it is there; inf if for ever, 0 if it moves at once."""
+        if self.kind == "constant" or sweep >= self.sweeps:
+            return math.inf
+        if self.kind == "heat_then_cool":
+            return math.inf if sweep >= self.sweeps / 2 else self.sweeps / 2 - sweep
+        return 0.0

@@ -182,3 +182,39 @@ def test_a_reader_that_goes_away_is_no_fault() -> None:
     command = f"{sys.executable} -m glauber_core chain '{TEXT}' --sweeps 3 | head -1"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
     assert done.returncode == 0 and "Traceback" not in done.stderr
+
+
+def test_waiting_can_be_skipped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "run.json"
+    arguments = [
+        "--tau",
+        "0.5",
+        "--skip-waiting",
+        "--sweeps",
+        "3",
+        "--lock",
+        "1",
+        "2",
+        "3",
+        "4",
+        "5",
+        "--out",
+        str(out),
+    ]
+    assert main(["chain", TEXT, *arguments]) == 0
+    record = RunRecord.from_dict(json.loads(out.read_text(encoding="utf-8")))
+    assert record.elapsed == 3 and {e.kind for e in record.entries} <= {"skip"}
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[-1].split()[0] == "3.0" and len(lines) <= 2 + len(record)
+
+
+def test_a_frozen_chain_gets_to_the_end_of_any_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "run.csv"
+    assert main(["chain", TEXT, "--tau", "0", "--skip-waiting", "--sweeps", "1e200", "--out", str(out)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[-1].startswith("1.00e+200") and "perfect" in lines[-1]
+    with out.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert rows[-1]["kind"] == "held" and rows[-1]["log_exit_nats"] == "-inf"
+    assert sum(int(row["dwell_steps"]) for row in rows) == round(1e200 * N)
+    assert main(["chain", TEXT, "--skip-waiting", "--sweeps", "1e300"]) == 2

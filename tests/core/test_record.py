@@ -8,39 +8,15 @@ import json
 import math
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from glauber_core.errors import UserError
 from glauber_core.record import Entry, RunHeader, RunRecord
+from tests.core.records import HEADER, long_record, same
 
-HEADER = RunHeader("a model", "ab12", (3, 1, 4), 'a "quoted", text\nin two lines 猫', 7, 2, {"rows": 1}, {"torch": "2"})
 KEYFRAME = 256
-
-
-def same(a: Any, b: Any) -> bool:
-    """Equality where NaN equals NaN."""
-    if isinstance(a, float) and isinstance(b, float) and math.isnan(a) and math.isnan(b):
-        return True
-    if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
-        return len(a) == len(b) and all(map(same, a, b))
-    return bool(a == b)
-
-
-def long_record(steps: int, seed: int = 0) -> RunRecord:
-    """Random steps, resamplings and edits on three positions."""
-    rng = np.random.default_rng(seed)
-    record, state = RunRecord(HEADER), list(HEADER.start)
-    for _ in range(steps):
-        kind, i, new = str(rng.choice(["step", "resample", "edit"])), int(rng.integers(3)), int(rng.integers(5))
-        numbers = (
-            (math.nan,) * 3 if kind == "edit" else (-float(rng.random()), float(rng.random()), float(rng.normal()))
-        )
-        record.append(Entry(kind, i, state[i], new, numbers[0], float(rng.random()), *numbers[1:]))
-        state[i] = new
-    return record
 
 
 def plain_states(record: RunRecord) -> list[list[int]]:
@@ -115,8 +91,9 @@ def test_a_branch_keeps_its_parent() -> None:
 
 def test_the_document_names_its_format_and_columns() -> None:
     data = long_record(2).to_dict()
-    assert (data["format"], data["version"]) == ("glauber-run", 1)
-    assert data["columns"] == ["step", "kind", "position", "old", "new", "log_prob", "tau", "entropy", "margin"]
+    assert (data["format"], data["version"]) == ("glauber-run", 2)
+    names = ["step", "kind", "position", "old", "new", "log_prob", "tau", "entropy", "margin", "dwell", "log_exit"]
+    assert data["columns"] == names
     assert [row[0] for row in data["steps"]] == [1, 2]
 
 
@@ -210,9 +187,10 @@ def changed(*path: Any, value: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     "data",
     [
-        *(None, 5, "text", [], {}, [DOCUMENT], {"format": "glauber-run", "version": 1}),
+        *(None, 5, "text", [], {}, [DOCUMENT], {"format": "glauber-run", "version": 2}),
         changed("format", value="other"),
-        changed("version", value=2),
+        changed("version", value=3),
+        changed("version", value=1),  # its rows have no waits
         changed("header", value=None),
         changed("header", value={}),
         changed("header", "extra", value=1),
@@ -232,6 +210,7 @@ def changed(*path: Any, value: Any) -> dict[str, Any]:
         changed("steps", 2, 4, value=99),
         changed("steps", 2, 5, value="warm"),
         changed("steps", 2, value=[3, "step", 0, 0, 0, 0.0, 1.0, 0.0, 0.0, 0.0]),
+        changed("steps", 2, value=[3, "step", 0, 0, 0, 0.0, 1.0, 0.0, 0.0, 1, None, 0]),
         changed("steps", 2, value=None),
         changed("steps", 7, 4, value=10**30),
         changed("steps", 7, 5, value=10**400),
