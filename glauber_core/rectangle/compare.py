@@ -6,17 +6,24 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+import torch
+from jaxtyping import Bool, Float64, Int
+from torch import Tensor
+
+from glauber_core.errors import UserError
 from glauber_core.exact import Bigram, ConditionalTable, CurieWeiss
-from glauber_core.models import MaskedLM
+from glauber_core.models import CausalLM, MaskedLM
 from glauber_core.rectangle.floor import Floor, noise_floor
 from glauber_core.rectangle.results import Measured
 from glauber_core.rectangle.schemes import Rule, generator
 from glauber_core.rectangle.statistics import Summary, summarize
 from glauber_core.rectangle.survey import survey
+from glauber_core.starters import STARTERS
 from glauber_core.types import Conditionals, JointLaw
 
 Kind = Literal["masked", "control", "by construction"]
 SPINS, CHAINS = 12, 20
+MAX_TOKENS = 64
 
 
 @dataclass(frozen=True)
@@ -77,22 +84,70 @@ def compare(
         def share(done: float, index: int = index) -> None:
             progress(index, 0.9 * done)
 
+        def share_of_floor(done: float, index: int = index) -> None:
+            progress(index, 0.9 + 0.1 * done)
+
         measured = survey(subject.model, subject.sentences, rule, subject.proposer, progress=share)
-        floor = noise_floor(subject.model, subject.precise, subject.sentences, measured)
+        floor = noise_floor(subject.model, subject.precise, subject.sentences, measured, progress=share_of_floor)
         found.append(Row(subject, measured, floor, summarize(measured, floor.value, rule.seed)))
         progress(index, 1.0)
     return found
 
 
-def bigram_control(model: MaskedLM, sentences: Sequence[Sequence[int]], texts: Sequence[str]) -> Subject:
-    """A bigram Markov chain over the model's vocabulary, fitted to ``texts``: compatible, whatever it has learnt.
+class Uniform:
+    """The uniform law on the allowed tokens: proposes replacements where no masked model shares the vocabulary."""
+
+    def __init__(self, allowed: Bool[Tensor, " V"]) -> None:
+        self.allowed = allowed.cpu()
+        self.vocab_size = len(allowed)
+
+    def __call__(self, states: Int[Tensor, "B n"], positions: Int[Tensor, " B"]) -> Float64[Tensor, "B V"]:
+        """0 at allowed tokens, -inf elsewhere, float64 [B, V]."""
+        row = torch.where(self.allowed, 0.0, -torch.inf).double()
+        return row.expand(len(states), -1)
+
+
+def subject(
+    model: MaskedLM | CausalLM,
+    texts: Sequence[str],
+    masked: Sequence[MaskedLM] = (),
+    precise: Conditionals | None = None,
+) -> Subject:
+    """A language model and the sentences as it reads them; those it cannot read are left out.
+
+    Args:
+        model: what is tested.
+        texts: the sentences.
+        masked: models that may propose replacements for a causal one: the first with the same vocabulary does.
+        precise: a masked model in float64.
+
+    Raises:
+        UserError: it can read none of them.
+    """
+    sentences, reason = [], ""
+    for text in texts:
+        try:
+            sentences.append(model.vocabulary.encode(text, cap=MAX_TOKENS).ids)
+        except UserError as error:
+            reason = reason or str(error)
+    if not sentences:
+        raise UserError(f"{model.name} can read none of the sentences: {reason}")
+    if isinstance(model, MaskedLM):
+        return Subject(model.name, "masked", model, sentences, precise=precise, note="A masked language model.")
+    proposer = next((m for m in masked if m.vocabulary.tokens == model.vocabulary.tokens), None)
+    whose = "at random from the vocabulary" if proposer is None else f"from {proposer.name}"
+    note = f"A causal model, read through its joint law: zero by construction. Replacements are drawn {whose}."
+    return Subject(model.name, "by construction", model, sentences, proposer or Uniform(model.allowed), note=note)
+
+
+def bigram_control(model: MaskedLM, sentences: Sequence[Sequence[int]]) -> Subject:
+    """A bigram Markov chain over the model's vocabulary, fitted to the starters and the sentences under test.
 
     Args:
         model: whose vocabulary and allowed tokens are used.
         sentences: token ids of the sentences under test.
-        texts: what it is fitted to; the sentences under test are added.
     """
-    fitted = [model.vocabulary.encode(text).ids for text in texts]
+    fitted = [model.vocabulary.encode(starter.text).ids for starter in STARTERS]
     law = Bigram.from_sequences([*fitted, *sentences], model.vocab_size, model.allowed)
     note = "A Markov chain of word pairs over the same vocabulary: its conditionals do have a joint law."
     return Subject("bigram Markov chain", "control", law, sentences, note=note)
