@@ -41,7 +41,7 @@ def heat_map(medians: Float64[np.ndarray, "n n"], tokens: Sequence[str]) -> go.F
         y=places,
         colorscale=SCALE,
         zmin=0,
-        colorbar={"title": {"text": "median delta<br>(nats)", "side": "top"}, "thickness": 14},
+        colorbar={"title": {"text": "median delta (nats)", "side": "top"}, "thickness": 12, "orientation": "h"},
         hoverinfo="skip",
         xgap=1,
         ygap=1,
@@ -135,7 +135,7 @@ def distance_curve(by_distance: dict[int, Summary]) -> go.Figure:
         )
     )
     figure.update_xaxes(title="distance |i - j| (tokens)", rangemode="tozero")
-    figure.update_yaxes(title="delta (nats): median, quartiles", rangemode="tozero")
+    figure.update_yaxes(title="delta (nats)", rangemode="tozero")
     figure.update_layout(margin=MARGIN, showlegend=False, dragmode=False)
     return figure
 

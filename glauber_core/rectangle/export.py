@@ -12,7 +12,9 @@ from typing import Any
 
 from glauber_core.rectangle.floor import Floor
 from glauber_core.rectangle.results import EDGES, Measured
+from glauber_core.rectangle.schemes import Rule
 from glauber_core.rectangle.statistics import Summary
+from glauber_core.shape import versions
 
 FORMAT, VERSION = "glauber-rectangles", 1
 COLUMNS = ("sentence", "i", "j", "a_id", "a", "b_id", "b", "a_new_id", "a_new", "b_new_id", "b_new")
@@ -34,6 +36,24 @@ def rows(measured: Measured, text: Callable[[int], str]) -> list[list[Any]]:
         named = [value for token in ids for value in (token, text(token))]
         out.append([int(r.sentence[k]), int(r.i[k]), int(r.j[k]), *named, *(float(column[k]) for column in numbers)])
     return out
+
+
+def header(model: str, model_hash: str, rule: Rule, complete: bool) -> dict[str, Any]:
+    """What says how a test was made: model, rule, versions; JSON-ready.
+
+    Args:
+        model, model_hash: name and SHA-256 of the weights.
+        rule: how the rectangles were drawn.
+        complete: False if the test was cancelled.
+    """
+    return {
+        "model": model,
+        "model_hash": model_hash,
+        "rule": str(rule),
+        "rule_fields": asdict(rule),
+        "complete": complete,
+        "versions": versions(),
+    }
 
 
 def to_csv(measured: Measured, text: Callable[[int], str]) -> str:
@@ -59,7 +79,7 @@ def to_json(
     Args:
         measured, text: as of ``rows``.
         sentences: token ids of the sentences tested.
-        header: model, hash, rule, versions: whatever says how the test was made; JSON-ready.
+        header: ``header``.
         floor: noise floor, or None if it was not measured.
         summary: figures, or None.
     """

@@ -24,10 +24,9 @@ from glauber_core.rectangle import (
     subject,
     worst,
 )
-from glauber_core.rectangle.export import to_csv, to_json
+from glauber_core.rectangle.export import header, to_csv, to_json
 from glauber_core.rectangle.report import Report, run_test
 from glauber_core.rectangle.schemes import MAX_ALTERNATIVES
-from glauber_core.shape import versions
 from glauber_core.starters import STARTERS
 from pages.ui import rectangle_words as words
 from pages.ui.address import MAX_SEED
@@ -42,8 +41,8 @@ WORST = 12
 BARE = {"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d", "zoom2d", "pan2d", "autoScale2d"]}
 
 
-def rule(session: RectangleSession, off: bool) -> None:
-    """Which rectangles are drawn; every control changes the session's rule at once."""
+def rule(session: RectangleSession, off: bool) -> Any:
+    """Which rectangles are drawn; every control changes the session's rule at once. Returns a column for a button."""
     present = session.address.rule
     state = st.session_state
 
@@ -77,7 +76,7 @@ def rule(session: RectangleSession, off: bool) -> None:
             label, least, most, step=1, key=f"r_rule_{name}", on_change=change(name), disabled=off, help=tip
         )
 
-    columns = st.columns([2.6, 1.7, 1.5, 1.5, 1.2], vertical_alignment="bottom")
+    columns = st.columns([2.6, 1.6, 1.4, 1.4, 1.3, 1.8], vertical_alignment="bottom")
     choice(
         columns[0],
         "replacements",
@@ -103,6 +102,7 @@ def rule(session: RectangleSession, off: bool) -> None:
         amount(columns[4], "k", "k", 1000, "New words are drawn from so many of the likeliest.")
     else:
         amount(columns[4], "seed", "seed", MAX_SEED, "The same seed and rule draw the same rectangles.", least=0)
+    return columns[5]
 
 
 def job(session: RectangleSession, worker: Background) -> None:
@@ -134,10 +134,17 @@ def job(session: RectangleSession, worker: Background) -> None:
 
 def test_view(session: RectangleSession, worker: Background) -> None:
     """Test of the sentences in use."""
-    rule(session, worker.running)
+    place = rule(session, worker.running)
     count = len(session.sentences)
-    label = "test this sentence" if count == 1 else f"test {count} sentences"
-    st.button(label, key="r_run", type="primary", on_click=_start_test, args=(session, worker), disabled=worker.running)
+    place.button(
+        "test this sentence" if count == 1 else f"test {count} sentences",
+        key="r_run",
+        type="primary",
+        on_click=_start_test,
+        args=(session, worker),
+        disabled=worker.running,
+        width="stretch",
+    )
     job(session, worker)
     report = session.report
     if report is None:
@@ -180,7 +187,7 @@ def _results(session: RectangleSession, report: Report) -> None:
         st.markdown("**How large delta is**")
         _plot(figures.histogram(report.measured.delta, report.floor.value, report.summary), "r_histogram", 200)
         if len(report.distances) > 1:
-            st.markdown("**Near and far words**")
+            st.markdown("**Near and far words** (median and quartiles)")
             _plot(figures.distance_curve(report.distances), "r_distance", 200)
     _worst(session, report, vocabulary.text)
     _files(report, model)
@@ -259,15 +266,8 @@ def _files(report: Report, model: MaskedLM) -> None:
         return model.vocabulary.surface(token).text
 
     def document() -> str:
-        header = {
-            "model": model.name,
-            "model_hash": model.model_hash,
-            "rule": str(report.rule),
-            "rule_fields": vars(report.rule),
-            "complete": report.complete,
-            "versions": versions(),
-        }
-        return to_json(report.measured, text, report.sentences, header, report.floor, report.summary)
+        head = header(model.name, model.model_hash, report.rule, report.complete)
+        return to_json(report.measured, text, report.sentences, head, report.floor, report.summary)
 
     def page() -> str:
         return figures.histogram(report.measured.delta, report.floor.value, report.summary).to_html()
@@ -287,7 +287,7 @@ def download(label: str, write: Callable[[], str], name: str, kind: str) -> None
 def compare_view(session: RectangleSession, worker: Background) -> None:
     """The same rule on several models and controls."""
     state = st.session_state
-    rule(session, worker.running)
+    place = rule(session, worker.running)
     names = list(dict.fromkeys([*OFFLINE, session.model.name, *SUGGESTED, "openai-community/gpt2"]))
     usual = list(dict.fromkeys([session.model.name, *OFFLINE]))
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -303,13 +303,14 @@ def compare_view(session: RectangleSession, worker: Background) -> None:
         )
         state.setdefault("r_starters", len(session.sentences) == 1)
         st.checkbox("use the 26 starter sentences", key="r_starters", disabled=worker.running)
-    st.button(
+    place.button(
         "compare",
         key="r_compare",
         type="primary",
         on_click=_start_compare,
         args=(session, worker, chosen),
         disabled=worker.running or not chosen,
+        width="stretch",
     )
     job(session, worker)
     if session.rows:

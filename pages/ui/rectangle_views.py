@@ -20,7 +20,7 @@ from pages.ui.rectangle_session import RectangleSession
 from pages.ui.resources import models, precision
 from pages.ui.style import say
 
-VIEW_NAMES = {"one": "one rectangle", "test": "test all words", "compare": "compare models"}
+VIEW_NAMES = {"one": "one rectangle", "test": "all words", "compare": "models"}
 
 
 def controls(session: RectangleSession) -> None:

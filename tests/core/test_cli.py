@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from glauber_core import cli
 from glauber_core.chain import Chain
 from glauber_core.cli import main
+from glauber_core.commands import chain as chain_command
 from glauber_core.models import load
 from glauber_core.record import RunRecord
 from tests.models.checkpoints import builtin, folder, model
@@ -25,7 +25,7 @@ N = 6
 def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     """The tiny BERT in the built-in one's place."""
     monkeypatch.setattr(
-        cli, "load", lambda name, device: model("bert") if name == "glauber-mini" else load(name, device)
+        chain_command, "load", lambda name, device: model("bert") if name == "glauber-mini" else load(name, device)
     )
 
 
@@ -168,7 +168,7 @@ def test_a_file_that_cannot_be_written_is_refused_before_anything_is_computed(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(cli, "load", lambda *_: pytest.fail("the model was loaded"))
+    monkeypatch.setattr(chain_command, "load", lambda *_: pytest.fail("the model was loaded"))
     assert main(["chain", TEXT, "--out", name]) == 2
     assert capsys.readouterr().err.startswith("error: ")
 
