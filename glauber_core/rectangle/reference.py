@@ -9,6 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 import torch
 
 from glauber_core.models import MaskedLM, load
+from glauber_core.models.registry import keep_out_of_collection
 from glauber_core.rectangle.floor import Floor, noise_floor
 from glauber_core.rectangle.schemes import Rule
 from glauber_core.rectangle.survey import survey
@@ -45,6 +46,7 @@ class Precision:
             if self._twin is None or self._twin.model_hash != model.model_hash:
                 self._twin = None  # make room first
                 self._twin = self._open(model.name, str(model.device))
+                keep_out_of_collection()
             return self._twin
 
     def floor(self, model: MaskedLM) -> Floor:
