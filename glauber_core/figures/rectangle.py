@@ -149,6 +149,7 @@ def compare_box(rows: Sequence[Row]) -> go.Figure:
         figure.add_trace(
             go.Box(
                 name=literal(row.subject.name),
+                x=[literal(row.subject.name)],
                 q1=[summary.q25],
                 median=[summary.median],
                 q3=[summary.q75],

@@ -376,8 +376,9 @@ def _table(rows: list[Row], used: object) -> None:
     say("note", words.PAPER)
     _plot(figures.compare_box(rows), "r_box", 380)
     st.caption("Box: quartiles; line: median; dashes: mean; whiskers: smallest value and 90 %.")
-    for row in rows:
-        st.caption(f"{row.subject.name}: {row.subject.note}")
+    with st.expander("what is compared", key="r_subjects"):
+        for row in rows:
+            say("hint", f"{row.subject.name}: {row.subject.note}")
     with st.container(horizontal=True):
         download("export table", lambda: _csv(table), "models.csv", "text/csv")
         download("figure as HTML", lambda: figures.compare_box(rows).to_html(), "models.html", "text/html")

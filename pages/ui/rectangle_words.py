@@ -32,6 +32,8 @@ def number(value: float) -> str:
     """Nats as a person reads them: three digits, and a power of ten where it is tiny."""
     if value == 0:
         return "0"
+    if abs(value) < 1e-9:
+        return "< 1e-9"
     return f"{value:.2f}" if abs(value) >= 0.095 else f"{value:.2g}"
 
 
