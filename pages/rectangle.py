@@ -46,9 +46,12 @@ def page(session: RectangleSession) -> None:
             st.title("Rectangle test", anchor=False, width="content")
             st.caption(IDEA, width="stretch")
         rectangle_views.controls(session)
+        rectangle_views.text(session)
         rectangle_views.messages(session)
         rectangle_views.waiting(session)
-        shown = rectangle_views.view(session)
+        shown = session.address.view
+        if shown != "compare":
+            rectangle_views.which(session)
         if shown == "one":
             rectangle_views.one(session)
         elif shown == "test":

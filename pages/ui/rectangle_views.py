@@ -24,7 +24,7 @@ VIEW_NAMES = {"one": "one rectangle", "test": "all words", "compare": "models"}
 
 
 def controls(session: RectangleSession) -> None:
-    """Model, examples, file, link, and the text."""
+    """Model, examples, file, link."""
     state = st.session_state
     if session.pending is None:
         state["r_model"] = session.model.name
@@ -46,9 +46,6 @@ def controls(session: RectangleSession) -> None:
         )
         session.load(address)
         state["r_view"] = "one"
-
-    def new_text() -> None:
-        session.load(replace(session.address, text=state["r_text"], corner=None))
 
     with st.container(key="top"):
         model, preset, file, share = st.columns([2.6, 4.2, 1.6, 0.9], vertical_alignment="center")
@@ -79,7 +76,16 @@ def controls(session: RectangleSession) -> None:
         st.code(query, language=None, wrap_lines=True)
         if len(session.address.text) > MAX_TEXT:
             st.write("The text is too long for a link; export the test instead.")
-    st.text_area(
+
+
+def text(session: RectangleSession) -> None:
+    """The sentences, and the switch between the three views beside them."""
+
+    def new_text() -> None:
+        session.load(replace(session.address, text=st.session_state["r_text"], corner=None))
+
+    field, switch = st.columns([6.7, 3.3], vertical_alignment="center")
+    field.text_area(
         "sentences",
         key="r_text",
         label_visibility="collapsed",
@@ -88,6 +94,8 @@ def controls(session: RectangleSession) -> None:
         placeholder="Type or paste a sentence, or many, one a line",
         help="One sentence a line. Ctrl+Enter, or a click elsewhere, takes the text.",
     )
+    with switch:
+        _view(session)
 
 
 def _file(session: RectangleSession) -> None:
@@ -150,7 +158,7 @@ def known_floor(session: RectangleSession) -> Floor | None:
     return floor.result() if floor.done() and floor.exception() is None else None
 
 
-def view(session: RectangleSession) -> str:
+def _view(session: RectangleSession) -> None:
     """The switch between the three views."""
     state = st.session_state
     state["r_view"] = session.address.view
@@ -158,22 +166,21 @@ def view(session: RectangleSession) -> str:
     def switch() -> None:
         session.turn(state["r_view"] or session.address.view)
 
-    with st.container(horizontal=True, vertical_alignment="center", key="r_views"):
-        st.segmented_control(
-            "view",
-            VIEWS,
-            key="r_view",
-            format_func=VIEW_NAMES.__getitem__,
-            on_change=switch,
-            required=True,
-            label_visibility="collapsed",
-        )
-        if len(session.sentences) > 1 and session.address.view != "compare":
-            _which(session)
-    return session.address.view
+    st.segmented_control(
+        "view",
+        VIEWS,
+        key="r_view",
+        format_func=VIEW_NAMES.__getitem__,
+        on_change=switch,
+        required=True,
+        label_visibility="collapsed",
+    )
 
 
-def _which(session: RectangleSession) -> None:
+def which(session: RectangleSession) -> None:
+    """Which of several sentences is shown."""
+    if len(session.sentences) < 2:
+        return
     state = st.session_state
     state["r_current"] = session.current
     st.selectbox(
@@ -183,7 +190,6 @@ def _which(session: RectangleSession) -> None:
         on_change=lambda: session.select(state["r_current"]),
         format_func=lambda k: f"{k + 1}. {session.model.vocabulary.text(session.sentences[k].ids)}",
         label_visibility="collapsed",
-        width=560,
     )
 
 

@@ -34,7 +34,8 @@ _RULES = """
   .st-key-title h1 { padding: 0; font-size: 1.5rem; }
   .st-key-title p { margin: 0; }
   .st-key-hands, .st-key-transport, .st-key-time { gap: 0.5rem; }
-  .st-key-r_replacements { gap: 0.1rem; }
+  .st-key-r_replacements { gap: 0; }
+  .st-key-r_replacements .say.hint { line-height: 1.2; min-height: 1.2em; }
   .st-key-errors:empty { display: none; }
   /* Labels beside their fields: the sentence below needs the height. */
   .st-key-top [data-testid="stSelectbox"], .st-key-top [data-testid="stNumberInput"],
