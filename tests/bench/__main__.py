@@ -13,12 +13,13 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.bench import chains, first_page, model_files
+from tests.bench import chains, first_page, model, rectangles
 
 GROUPS: dict[str, Callable[[], dict[str, float]]] = {
     "chain": chains.measure,
     "page": first_page.measure,
-    "model": model_files.measure,
+    "model": model.measure,
+    "rectangle": rectangles.measure,
 }
 OUT = Path(__file__).resolve().parents[2] / "bench.json"
 
