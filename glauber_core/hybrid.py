@@ -14,14 +14,14 @@ from glauber_core.shape import EvaluationShape
 from glauber_core.types import Conditionals
 
 READ_COST = 0.3  # of one position of a whole-state read, in plain steps: rows in one batch are cheaper than alone
-_MOVES = 8
+_STEPS, _MOVES = 32, 8  # seen before a turn, at least
 
 
 class Switch:
     """The rule of one chain (``rejection_free.Rule``).
 
     A rejection-free move costs r = max(1, 0.3 m) plain steps, m the number of free positions. The chain begins with
-    plain steps. When its last w = max(16, ceil(4 r)) plain steps held at most w / (2 r) changes, waiting has become at
+    plain steps. When its last w = max(32, ceil(4 r)) plain steps held at most w / (2 r) changes, waiting has become at
     least twice as cheap as stepping, and it waits. When its last 8 rejection-free moves took fewer than 8 r steps
     together, stepping would have been cheaper, and it steps. Each turn forgets what was seen before it, so that a rate
     between 1 / (2 r) and 1 / r keeps whatever is on.
@@ -30,7 +30,7 @@ class Switch:
     def __init__(self, free: int) -> None:
         self.cost = max(1.0, READ_COST * free)
         self.waiting = False
-        self._steps: deque[bool] = deque(maxlen=max(16, math.ceil(4 * self.cost)))
+        self._steps: deque[bool] = deque(maxlen=max(_STEPS, math.ceil(4 * self.cost)))
         self._waits: deque[int] = deque(maxlen=_MOVES)
 
     def saw(self, steps: int, changed: bool) -> None:

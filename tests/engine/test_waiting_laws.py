@@ -27,6 +27,7 @@ from tests.law import CHAINS, assert_law, rejects
 
 MODELS = every()
 TAUS = [0.0, 0.5, 1.0, 2.0]
+pytestmark = pytest.mark.usefixtures("restless")
 MANY = EvaluationShape(rows=4_096, threads=1, dtype="float64", states=4_096)
 FEWER = CHAINS // 4
 RUNNERS = [run_rejection_free, run_hybrid]
@@ -75,7 +76,7 @@ def test_law_of_rejection_free_runs(name: str, tau: float) -> None:
 @pytest.mark.parametrize("name", ["curie-weiss", "bigram-sparse", "conditional", "conditional-barred"])
 def test_law_of_hybrid_runs(name: str) -> None:
     model, n = MODELS[name]
-    found, law, _ = sample(run_hybrid, model, starting(model, n), 0.5, 22, 390, chains=FEWER)  # turns after 16
+    found, law, _ = sample(run_hybrid, model, starting(model, n), 0.5, 25, 390, chains=FEWER)  # may turn after 12
     assert_law(found, law)
 
 
@@ -105,7 +106,7 @@ def test_law_of_a_trap_long_after_it_was_entered(run: Runner) -> None:
     assert_law(found, law)
     if run is run_hybrid:  # the comparison means something only if both kinds of move took part, in this order or that
         kinds = [np.isnan(path.log_exit) for path in done.paths]
-        assert np.mean([k.any() and not k.all() for k in kinds]) > 0.1
+        assert np.mean([k.any() and not k.all() for k in kinds]) > 0.5
         assert np.mean([path.reads > 0 for path in done.paths]) > 0.9
 
 
