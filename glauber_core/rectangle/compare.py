@@ -22,7 +22,8 @@ from glauber_core.starters import STARTERS
 from glauber_core.types import Conditionals, JointLaw
 
 Kind = Literal["masked", "control", "by construction"]
-SPINS, CHAINS = 12, 20
+SPINS, PLACES, CHAINS = 12, 4, 20
+_OWN_STREAM = 2**63  # no sentence has this number
 MAX_TOKENS = 64
 
 
@@ -154,24 +155,29 @@ def bigram_control(model: MaskedLM, sentences: Sequence[Sequence[int]]) -> Subje
 
 
 def physics_controls(rule: Rule) -> list[Subject]:
-    """Curie-Weiss (compatible) and a random table of conditionals (incompatible), on random states of their own."""
-    rng = generator(rule.seed, 0)
-    spins = [tuple(int(s) for s in rng.integers(0, 2, SPINS)) for _ in range(CHAINS)]
-    table = ConditionalTable.random(4, 4, rng)
-    states = [tuple(int(s) for s in rng.integers(0, 4, 4)) for _ in range(CHAINS)]
-    return [
-        Subject(
-            "Curie-Weiss magnet",
-            "control",
-            CurieWeiss(1.2),
-            spins,
-            note=f"{SPINS} spins that all pull on each other, beta 1.2: physics with a joint law.",
-        ),
-        Subject(
-            "random conditionals",
-            "control",
-            table,
-            states,
-            note="Four positions, four tokens, every conditional drawn at random: no joint law at all.",
-        ),
-    ]
+    """Curie-Weiss (compatible) and a random table of conditionals (incompatible), on random states of their own.
+
+    The magnet is as large as a rule of a given distance needs; the table cannot grow, and is left out where none of its
+    pairs stand so far apart.
+    """
+    rng = generator(rule.seed, _OWN_STREAM)
+    far = rule.distance if rule.positions == "distance" else 1
+    count = max(SPINS, far + 1)
+    spins = [tuple(int(s) for s in rng.integers(0, 2, count)) for _ in range(CHAINS)]
+    table = ConditionalTable.random(PLACES, 4, rng)
+    states = [tuple(int(s) for s in rng.integers(0, 4, PLACES)) for _ in range(CHAINS)]
+    magnet = Subject(
+        "Curie-Weiss magnet",
+        "control",
+        CurieWeiss(1.2),
+        spins,
+        note=f"{count:,} spins that all pull on each other, beta 1.2: physics with a joint law.",
+    )
+    random = Subject(
+        "random conditionals",
+        "control",
+        table,
+        states,
+        note="Four positions, four tokens, every conditional drawn at random: no joint law at all.",
+    )
+    return [magnet, random] if far < PLACES else [magnet]

@@ -9,7 +9,7 @@ import torch
 from glauber_core.errors import UserError
 from glauber_core.exact import JointTable
 from glauber_core.models import load
-from glauber_core.rectangle import Rule, Subject, bigram_control, compare, physics_controls, summarize, survey
+from glauber_core.rectangle import Rule, Subject, bigram_control, compare, physics_controls, subject, summarize, survey
 from tests.exact.models import random_bigram
 from tests.models.checkpoints import causal, folder, model
 from tests.rectangle.plain import Counting, Law, Rounded, some_sentences
@@ -55,14 +55,46 @@ def test_the_seed_chooses_the_random_conditionals() -> None:
     assert deltas(1) == deltas(1) != deltas(2)
 
 
+@pytest.mark.parametrize(("distance", "names"), [(3, 2), (4, 1), (12, 1), (70, 1)])
+def test_controls_fit_a_rule_of_any_distance(distance: int, names: int) -> None:
+    rule = Rule("natural", "distance", distance=distance)
+    rows = compare(physics_controls(rule), rule)
+    assert [row.subject.name for row in rows] == ["Curie-Weiss magnet", "random conditionals"][:names]
+    assert all(row.measured.distance.tolist() == [distance] * len(row.measured) for row in rows)
+    assert rows[0].summary.above == 0 and rows[0].summary.sentences == 20
+    assert f"{max(12, distance + 1)} spins" in rows[0].subject.note
+
+
+def test_a_language_model_comes_with_the_sentences_it_can_read() -> None:
+    lm, wide = model("bert"), "a " * 65
+    one = subject(lm, [TEXTS[0], wide, "", TEXTS[1]])
+    assert one.kind == "masked" and one.sentences == [lm.vocabulary.encode(text).ids for text in TEXTS]
+    with pytest.raises(UserError, match="none of the sentences"):
+        subject(lm, ["", wide])
+
+
+def test_a_causal_model_takes_words_from_a_masked_one_or_from_its_whole_vocabulary() -> None:
+    lm, other = model("bert"), model("roberta")
+    shared = subject(causal("gpt2-wordpiece"), TEXTS, [other, lm])
+    assert shared.kind == "by construction" and shared.proposer is lm
+    alone = subject(causal("gpt2"), TEXTS, [other, lm])
+    rule = Rule("natural", "random", pairs=4, alternatives=5)
+    for tested in (shared, alone):
+        (row,) = compare([tested], rule)
+        assert row.summary.above == 0 and row.measured.delta.max() < 1e-10
+    # About 600 words: natural draws from their uniform law seldom repeat one.
+    new = row.measured.rectangles.a_new
+    assert len(set(new.tolist())) > 20 and bool(tested.model.allowed[torch.from_numpy(new)].all())
+
+
 def test_rows_keep_the_order_and_say_what_was_measured() -> None:
     rule = Rule("uniform", alternatives=2, seed=3)
     tested = subjects()
     found = compare(tested, rule)
     assert [row.subject for row in found] == tested
     for row in found:
-        subject = row.subject
-        wanted = survey(subject.model, subject.sentences, rule, subject.proposer)
+        one = row.subject
+        wanted = survey(one.model, one.sentences, rule, one.proposer)
         assert np.array_equal(row.measured.ratios, wanted.ratios)
         assert row.summary == summarize(wanted, row.floor.value, rule.seed)
     table, law, rounded = found
