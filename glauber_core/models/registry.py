@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import threading
 from collections import OrderedDict
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from glauber_core.models.masked_lm import MaskedLM, load
@@ -27,10 +28,11 @@ class ModelRegistry:
     Args:
         device: where they run.
         capacity: how many are kept; a model still used elsewhere lives on until its last user lets go.
+        after_load: called after each loading; a server passes ``keep_out_of_collection``.
     """
 
-    def __init__(self, device: str = "cpu", capacity: int = 3) -> None:
-        self._device, self._capacity = device, capacity
+    def __init__(self, device: str = "cpu", capacity: int = 3, after_load: Callable[[], None] = lambda: None) -> None:
+        self._device, self._capacity, self._after_load = device, capacity, after_load
         self._mutex = threading.Lock()
         self._models: OrderedDict[str, Future[MaskedLM]] = OrderedDict()
         self._pool = ThreadPoolExecutor(max_workers=2, thread_name_prefix="model-loader")
@@ -46,15 +48,10 @@ class ModelRegistry:
             if held is not None and not (held.done() and held.exception() is not None):
                 self._models.move_to_end(key)
                 return held
-            future = self._pool.submit(self._load, key)
+            future = self._pool.submit(load, key, self._device)
             self._models[key] = future
         future.add_done_callback(lambda done: self._settle(key, done))
         return future
-
-    def _load(self, key: str) -> MaskedLM:
-        model = load(key, self._device)
-        keep_out_of_collection()
-        return model
 
     def _settle(self, key: str, done: Future[MaskedLM]) -> None:
         """Forget a loading that failed; make room for one that did not. The built-in model always stays."""
@@ -66,3 +63,4 @@ class ModelRegistry:
             others = [k for k in self._models if k not in (BUILT_IN, key) and self._models[k].done()]
             for old in others[: max(0, len(self._models) - self._capacity)]:
                 del self._models[old]
+        self._after_load()

@@ -9,7 +9,6 @@ from concurrent.futures import Future, ThreadPoolExecutor
 import torch
 
 from glauber_core.models import MaskedLM, load
-from glauber_core.models.registry import keep_out_of_collection
 from glauber_core.rectangle.floor import Floor, noise_floor
 from glauber_core.rectangle.schemes import Rule
 from glauber_core.rectangle.survey import survey
@@ -24,11 +23,15 @@ class Precision:
 
     Args:
         open_twin: name and device -> the model in float64.
+        after_load: called after each loading, as of ``ModelRegistry``.
     """
 
     def __init__(
-        self, open_twin: Callable[[str, str], MaskedLM] = lambda name, device: load(name, device, torch.float64)
+        self,
+        open_twin: Callable[[str, str], MaskedLM] = lambda name, device: load(name, device, torch.float64),
+        after_load: Callable[[], None] = lambda: None,
     ) -> None:
+        self._after_load = after_load
         self._open = open_twin
         self._mutex = threading.Lock()
         self._twin: MaskedLM | None = None
@@ -46,7 +49,7 @@ class Precision:
             if self._twin is None or self._twin.model_hash != model.model_hash:
                 self._twin = None  # make room first
                 self._twin = self._open(model.name, str(model.device))
-                keep_out_of_collection()
+                self._after_load()
             return self._twin
 
     def floor(self, model: MaskedLM) -> Floor:
