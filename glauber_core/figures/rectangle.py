@@ -16,8 +16,8 @@ from glauber_core.rectangle.compare import Row
 from glauber_core.rectangle.statistics import Summary
 
 BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#8A939B"
-# Dark blue over sky blue and yellow to vermillion: grows in one direction for every kind of colour vision.
-SCALE = ((0.0, "#E6F1F8"), (0.35, "#7FB8DA"), (0.7, "#0072B2"), (1.0, "#06263B"))
+# Pale to deep blue: one direction for every kind of colour vision; neither end is a light or a dark page's ground.
+SCALE = ((0.0, "#D3E6F3"), (0.35, "#7FB8DA"), (0.7, "#2F88C0"), (1.0, "#00508A"))
 MARGIN = {"l": 10, "r": 10, "t": 10, "b": 10}
 BINS_PER_DECADE = 8
 
@@ -41,7 +41,8 @@ def heat_map(medians: Float64[np.ndarray, "n n"], tokens: Sequence[str]) -> go.F
         y=places,
         colorscale=SCALE,
         zmin=0,
-        colorbar={"title": {"text": "median delta (nats)", "side": "top"}, "thickness": 12, "orientation": "h"},
+        zmax=float(medians[np.isfinite(medians)].max(initial=1e-12)),
+        colorbar={"title": {"text": "median delta (nats)", "side": "right"}, "thickness": 12},
         hoverinfo="skip",
         xgap=1,
         ygap=1,
@@ -81,13 +82,16 @@ def histogram(delta: Float64[np.ndarray, " N"], floor: float | None, markers: Su
     low, high = np.floor(logs.min(initial=-2.0)), np.ceil(logs.max(initial=1.0))
     edges = np.linspace(low, high, int(high - low) * BINS_PER_DECADE + 1)
     counts, _ = np.histogram(logs, edges)
-    centres = (edges[:-1] + edges[1:]) / 2
-    spans = [f"{10**a:.2g} to {10**b:.2g} nats" for a, b in zip(edges[:-1], edges[1:], strict=True)]
+    left, right = 10 ** edges[:-1], 10 ** edges[1:]
+    spans = [f"{a:.2g} to {b:.2g} nats" for a, b in zip(left, right, strict=True)]
+    least = int(np.searchsorted(edges, np.log10(smallest), side="right")) - 1
+    if least >= 0:  # zero has no place on a logarithmic axis
+        spans[least] = f"up to {right[least]:.2g} nats"
     figure = go.Figure(
         go.Bar(
-            x=10**centres,
+            x=(left + right) / 2,
             y=counts,
-            width=10 ** edges[1:] - 10 ** edges[:-1],
+            width=right - left,
             marker={"color": BLUE},
             text=spans,
             textposition="none",
