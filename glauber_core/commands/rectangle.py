@@ -3,23 +3,34 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, get_args
 
+import numpy as np
 import torch
 
 from glauber_core.commands.files import check_out, write
 from glauber_core.errors import UserError
 from glauber_core.models import BUILT_IN, CausalLM, MaskedLM, load, open_model
-from glauber_core.rectangle.compare import Row, Subject, bigram_control, compare, physics_controls, subject
+from glauber_core.rectangle.compare import (
+    MAX_TOKENS,
+    Row,
+    Subject,
+    bigram_control,
+    compare,
+    physics_controls,
+    subject,
+)
 from glauber_core.rectangle.export import header, to_csv, to_json
-from glauber_core.rectangle.probe import rectangle
+from glauber_core.rectangle.probe import Probe, rectangle
 from glauber_core.rectangle.report import Report, run_test
-from glauber_core.rectangle.results import EDGES
+from glauber_core.rectangle.results import EDGES, Measured, Rectangles
 from glauber_core.rectangle.schemes import Positions, Replacements, Rule
 from glauber_core.rectangle.statistics import Summary, worst
+from glauber_core.shape import versions
 from glauber_core.texts import from_pasted, from_path
 
 
@@ -42,7 +53,7 @@ def add(commands: Any) -> None:
     add("--against", nargs="+", default=[], metavar="MODEL", help="further models, masked or causal, side by side")
     add("--controls", action="store_true", help="also a bigram chain, the Curie-Weiss magnet and random conditionals")
     add("--device", default="cpu", help="cpu, cuda, ... (default: %(default)s)")
-    add("--out", type=Path, help="write every rectangle of the first model here (.json or .csv)")
+    add("--out", type=Path, help="write every rectangle, of the first model if several, here (.json or .csv)")
     command.set_defaults(run=run)
 
 
@@ -54,6 +65,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise UserError("Give one sentence, or a file with --file.")
     if (arguments.pair is None) != (arguments.to is None):
         raise UserError("One rectangle needs both --pair (two words) and --to (their replacements).")
+    if arguments.pair is not None and (arguments.against or arguments.controls):
+        raise UserError("--against and --controls compare many rectangles: leave --pair out.")
     texts = from_pasted(arguments.text) if arguments.file is None else from_path(arguments.file)
     _note(texts.notes)
     model = load(arguments.model, arguments.device)
@@ -71,6 +84,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.against or arguments.controls:
         return _compare(model, texts.sentences, rule, arguments)
     sentences = subject(model, texts.sentences).sentences
+    _left_out(model, len(texts.sentences) - len(sentences))
 
     def twin() -> MaskedLM:
         return load(model.name, arguments.device, torch.float64)
@@ -101,6 +115,8 @@ def _one(model: MaskedLM, sentences: Sequence[str], arguments: argparse.Namespac
     for edge, ratio in zip(EDGES, probe.ratios, strict=True):
         print(f"  {edge[0]} -> {edge[1]}: {ratio:+.6f} nats")
     print(f"  L1 {probe.l1:+.6f}, L2 {probe.l2:+.6f} nats; delta {probe.delta:.6f} nats, relative {probe.relative:.4f}")
+    if arguments.out is not None:
+        _write_one(arguments.out, model, probe)
     return 0
 
 
@@ -111,6 +127,7 @@ def _compare(model: MaskedLM, texts: Sequence[str], rule: Rule, arguments: argpa
     for m in opened:
         precise = load(m.name, arguments.device, torch.float64) if isinstance(m, MaskedLM) else None
         subjects.append(subject(m, texts, masked, precise))
+        _left_out(m, len(texts) - len(subjects[-1].sentences))
     if arguments.controls:
         subjects += [bigram_control(model, subjects[0].sentences), *physics_controls(rule)]
     rows = compare(subjects, rule, lambda k, share: _bar((k + share) / len(subjects)))
@@ -157,13 +174,26 @@ def _worst(model: MaskedLM, report: Report) -> None:
         print(f"  {report.measured.delta[k]:7.3f} nats  words {i + 1} and {j + 1}: {changes}  in: {sentence}")
 
 
+def _write_one(out: Path, model: MaskedLM, probe: Probe) -> None:
+    """One rectangle: as a table of one row, or as JSON that names its corners."""
+    if out.suffix.lower() == ".csv":
+        places = (0, probe.i, probe.j, probe.x[probe.i], probe.x[probe.j], probe.z[probe.i], probe.z[probe.j])
+        only = Rectangles(*(np.array([value], dtype=np.int64) for value in places))
+        write(out, to_csv(Measured(only, np.array([probe.ratios])), _text(model)))
+        return
+    head = {"model": model.name, "model_hash": model.model_hash, "versions": versions()}
+    tokens = {name: [_text(model)(t) for t in getattr(probe, name)] for name in "xywz"}
+    write(out, json.dumps({**head, **probe.to_dict(), "tokens": tokens}, ensure_ascii=False, allow_nan=False))
+
+
+def _text(model: MaskedLM) -> Callable[[int], str]:
+    return lambda token: model.vocabulary.surface(token).text
+
+
 def _write(out: Path | None, model: MaskedLM, report: Report) -> None:
     if out is None:
         return
-
-    def text(token: int) -> str:
-        return model.vocabulary.surface(token).text
-
+    text = _text(model)
     if out.suffix.lower() == ".csv":
         write(out, to_csv(report.measured, text))
         return
@@ -174,6 +204,12 @@ def _write(out: Path | None, model: MaskedLM, report: Report) -> None:
 def _save(out: Path, model: MaskedLM, rule: Rule, row: Row) -> None:
     sentences = tuple(tuple(s) for s in row.subject.sentences)
     _write(out, model, Report(rule, sentences, row.measured, row.floor, row.summary, {}, True))
+
+
+def _left_out(model: MaskedLM | CausalLM, count: int) -> None:
+    if count:
+        these = "1 sentence has" if count == 1 else f"{count} sentences have"
+        _note([f"{these} more than {MAX_TOKENS} tokens, or none, for {model.name}; left out"])
 
 
 def _note(notes: Sequence[str]) -> None:
