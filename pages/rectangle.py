@@ -7,7 +7,7 @@ from dataclasses import replace
 import streamlit as st
 
 from glauber_core.rectangle.presets import PRESETS, corner
-from pages.ui import address, entry, rectangle_address, rectangle_tests, rectangle_views, style
+from pages.ui import address, entry, rectangle_address, rectangle_compare, rectangle_tests, rectangle_views, style
 from pages.ui.rectangle_session import RectangleSession
 from pages.ui.resources import background, models
 
@@ -23,17 +23,17 @@ def open_session() -> RectangleSession:
     with st.spinner("Loading the language model ..."):
         model = models().request(base.model).result()
     session = RectangleSession(model, base)
-    start = base if wanted.model != model.name else wanted
+    other = wanted.model != model.name
+    start = replace(wanted, model=model.name, corner=None if other else wanted.corner)  # another model, other ids
     if start.text == base.text and start.corner is None:
         start = replace(start, corner=corner(PRESETS[0], model.vocabulary))
     if not session.load(start):
         notices.append(f"The link's sentences cannot be used: {session.refused}")
         session.load(base)
-    if wanted.model != model.name:
-        session.address = replace(wanted, model=model.name)
-        session.want(wanted.model, models())
+    if other:
+        session.want(wanted.model, models(), wanted)
+    session.notices = notices
     st.session_state["rectangle"] = session
-    st.session_state["r_notices"] = notices
     return session
 
 
@@ -57,7 +57,7 @@ def page(session: RectangleSession) -> None:
         elif shown == "test":
             rectangle_tests.test_view(session, worker)
         else:
-            rectangle_tests.compare_view(session, worker)
+            rectangle_compare.compare_view(session, worker)
         with st.container(key="fold"):
             rectangle_views.explanation()
     address.write(rectangle_address.link(session.address))

@@ -9,11 +9,11 @@ from typing import Any, get_args
 from glauber_core.errors import UserError
 from glauber_core.models.source import BUILT_IN
 from glauber_core.rectangle import Rule
-from glauber_core.rectangle.schemes import Positions, Replacements
+from glauber_core.rectangle.schemes import MAX_ALTERNATIVES, Positions, Replacements
 from pages.ui.address import common_fields, read_model, read_seed, read_text
 
 VIEWS = ("one", "test", "compare")
-NUMBERS = ("alternatives", "pairs", "distance", "k")
+MOST = {"alternatives": MAX_ALTERNATIVES, "pairs": 500, "distance": 63, "k": 1000}  # what the page's fields take
 Corner = tuple[int, int, int, int]
 
 
@@ -74,11 +74,11 @@ def _rule(params: dict[str, str], base: Rule, notices: list[str]) -> Rule:
                 rule = with_field(rule, name, params[name])
             else:
                 notices.append(f"The link's {name} are unknown; using {getattr(base, name)}.")
-    for name in NUMBERS:
+    for name, most in MOST.items():
         if name in params:
             try:
-                if not re.fullmatch(r"[0-9]{1,9}", params[name]):
-                    raise UserError("not a number")
+                if not re.fullmatch(r"[0-9]{1,9}", params[name]) or int(params[name]) > most:
+                    raise UserError("not such a number")
                 rule = with_field(rule, name, int(params[name]))
             except UserError:
                 notices.append(f"The link's {name} is out of range; using {getattr(base, name)}.")

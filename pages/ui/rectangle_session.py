@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -24,6 +24,15 @@ from pages.ui.rectangle_address import Corner, RectangleAddress, fitting
 
 MAX_TOKENS = 64
 TOP = 15
+NAMED = 3  # of the lines left out
+
+
+class Pending(NamedTuple):
+    """A model being fetched: its name as asked for, and the link that asked for it, if one did."""
+
+    name: str
+    future: Future[MaskedLM]
+    link: RectangleAddress | None
 
 
 @dataclass
@@ -32,6 +41,7 @@ class RectangleSession:
     model: the model in use.
     address: what the address bar holds.
     sentences: as the model sees them; never empty once a text has been accepted.
+    texts: the same as they were typed, for other models to read.
     current: index of the sentence shown.
     picked: positions that were clicked, none to two, in the order of the clicks.
     new: replacement token of each picked position.
@@ -40,17 +50,19 @@ class RectangleSession:
     notes: what the user should know about the text as the model reads it.
     refused: why the text in the field is not the one in use; empty if it is.
     error: one sentence about the last thing that could not be done.
+    notices: what of a link could not be used; like ``error``, shown until the visitor's next act.
     hints: the same beside the replacement of word 1 and of word 2.
     report: the last test of the sentences; ``report_model`` is the model it was made with.
-    rows: the last comparison of models.
+    rows: the last comparison of models; ``rows_about`` says by which rule and on which sentences.
     serial: grows when the replacement fields must take new values from here.
-    pending: a model being fetched, with its name.
+    pending: a model being fetched.
     lock: held by whatever changes or draws the session; re-entrant.
     """
 
     model: MaskedLM
     address: RectangleAddress
     sentences: list[Encoded] = field(default_factory=list)
+    texts: tuple[str, ...] = ()
     current: int = 0
     picked: list[int] = field(default_factory=list)
     new: dict[int, int] = field(default_factory=dict)
@@ -59,13 +71,20 @@ class RectangleSession:
     notes: tuple[str, ...] = ()
     refused: str = ""
     error: str = ""
+    notices: list[str] = field(default_factory=list)
     hints: dict[int, str] = field(default_factory=dict)
     report: Report | None = None
     report_model: MaskedLM | None = None
     rows: list[Row] = field(default_factory=list)
+    rows_about: str = ""
     serial: int = 0
-    pending: tuple[str, Future[MaskedLM]] | None = None
+    pending: Pending | None = None
     lock: Any = field(default_factory=new_lock, repr=False, compare=False)
+
+    @alone
+    def acts(self) -> None:
+        """The visitor does something: what was said about earlier acts goes."""
+        self.error, self.notices = "", []
 
     # -- the sentences --------------------------------------------------------------------------------------------
 
@@ -74,11 +93,11 @@ class RectangleSession:
         """Take an address's text; bad input leaves all as it was, ``refused`` says why."""
         try:
             texts = from_pasted(address.text)
-            encoded, left_out = self._encode(texts.sentences)
+            kept, encoded, left_out = self._encode(texts.sentences)
         except UserError as error:
             self.refused = str(error)
             return False
-        self.sentences, self.address = encoded, address
+        self.texts, self.sentences, self.address = kept, encoded, address
         self.turn(address.view)
         own = encoded[0].notes if len(encoded) == 1 else ()
         self.notes = (*texts.notes, *left_out, *own)
@@ -87,20 +106,20 @@ class RectangleSession:
         self._show(0, address.corner)
         return True
 
-    def _encode(self, texts: tuple[str, ...]) -> tuple[list[Encoded], list[str]]:
-        encoded, reasons = [], []
-        for number, text in enumerate(texts, start=1):
+    def _encode(self, texts: tuple[str, ...]) -> tuple[tuple[str, ...], list[Encoded], list[str]]:
+        kept, encoded, reasons = [], [], []
+        for text in texts:
             try:
                 encoded.append(self.model.vocabulary.encode(text, cap=MAX_TOKENS))
+                kept.append(text)
             except UserError as error:
-                reasons.append((number, str(error)))
+                reasons.append((text, str(error)))
         if not encoded:
-            raise UserError(reasons[0][1] if len(texts) == 1 else f"No line can be used. Line 1: {reasons[0][1]}")
-        if not reasons:
-            return encoded, []
-        number, why = reasons[0]
-        lines = "line" if len(reasons) == 1 else "lines"
-        return encoded, [f"{len(reasons)} {lines} left out; line {number}: {why}"]
+            why = reasons[0][1]
+            raise UserError(why if len(texts) == 1 else f"No line can be used. {_start(texts[0])}: {why}")
+        notes = [f"{len(reasons)} line{'s' * (len(reasons) > 1)} left out."] if reasons else []
+        notes += [f"{_start(text)}: {why}" for text, why in reasons[:NAMED]]
+        return tuple(kept), encoded, notes + (["And so on."] if len(reasons) > NAMED else [])
 
     @alone
     def turn(self, view: str) -> None:
@@ -112,6 +131,7 @@ class RectangleSession:
     def select(self, index: int) -> None:
         """Show another of the sentences."""
         if 0 <= index < len(self.sentences) and index != self.current:
+            self.acts()
             self._show(index, None)
 
     @property
@@ -152,6 +172,7 @@ class RectangleSession:
             self.picked.remove(position)
         else:
             self.picked = [*self.picked[-1:], position]
+        self.acts()
         self.hints = {}
         self.serial += 1
         self._refresh()
@@ -161,6 +182,7 @@ class RectangleSession:
         """Another replacement at a picked position: a token id, or a typed word; a bad one changes nothing."""
         if position not in self.picked:
             return
+        self.acts()
         self.hints.pop(position, None)
         try:
             if isinstance(word, str):
@@ -169,10 +191,11 @@ class RectangleSession:
                 token = int(word)
             else:
                 raise UserError("Choose a word from the list, or type one.")
-            others = [p for p in self.picked if p != position]
-            other = others[0] if others else next(p for p in self.eligible if p != position)
-            stand_in = self.new.get(other, self._other(other))
-            check(self.model.allowed, self.tokens, position, other, token, stand_in)
+            others = [p for p in (*self.picked, *self.eligible) if p != position]
+            if not others:
+                raise UserError("A rectangle needs two words that the model knows: type a longer sentence.")
+            stand_in = self.new.get(others[0], self._other(others[0]))
+            check(self.model.allowed, self.tokens, position, others[0], token, stand_in)
         except UserError as error:
             kept = self.model.vocabulary.surface(self.new[position]).text
             self.hints[position] = f"{error} Meanwhile \u201c{kept}\u201d stays."
@@ -188,6 +211,7 @@ class RectangleSession:
     @alone
     def show(self, sentence: int, corner: Corner) -> None:
         """A rectangle of a result, on the first view."""
+        self.acts()
         self._show(sentence, corner)
         self.turn("one")
 
@@ -219,10 +243,10 @@ class RectangleSession:
     # -- the model ------------------------------------------------------------------------------------------------
 
     @alone
-    def want(self, name: str, registry: ModelRegistry) -> None:
-        """Ask for another model; the present one stays in use until it is there."""
-        self.error = ""
-        self.pending = (name, registry.request(name))
+    def want(self, name: str, registry: ModelRegistry, link: RectangleAddress | None = None) -> None:
+        """Ask for another model; the present one stays in use until it is there, then a link's rectangle is shown."""
+        self.acts()
+        self.pending = Pending(name, registry.request(name), link)
 
     @alone
     def stop_waiting(self) -> None:
@@ -232,9 +256,9 @@ class RectangleSession:
     @alone
     def arrived(self) -> None:
         """Switch to the pending model if it is there, or say why it is not."""
-        if self.pending is None or not self.pending[1].done():
+        if self.pending is None or not self.pending.future.done():
             return
-        name, future = self.pending
+        name, future, link = self.pending
         self.pending = None
         before = self.model
         try:
@@ -242,9 +266,15 @@ class RectangleSession:
         except UserError as error:
             self.error = str(error)
             return
-        if not self.load(replace(self.address, model=self.model.name, corner=None)):
+        corner = link.corner if link is not None and link.text == self.address.text else None
+        if not self.load(replace(self.address, model=self.model.name, corner=corner)):
             self.error = f"{self.model.name} cannot take this text: {self.refused} Still using {before.name}."
             self.model, self.refused = before, ""
+
+
+def _start(text: str) -> str:
+    """A line's beginning, to know it by."""
+    return f"\u201c{text if len(text) <= 30 else text[:28].rstrip() + ' ...'}\u201d"
 
 
 def _likeliest(probability: torch.Tensor, current: int) -> list[tuple[int, float]]:

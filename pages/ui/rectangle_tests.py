@@ -1,10 +1,10 @@
-"""Tests of whole sentences and comparisons of models: the rule, the job, the pictures, the files."""
+"""Tests of whole sentences: the rule, the job, the pictures, the files."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import plotly.graph_objects as go
@@ -12,33 +12,34 @@ import streamlit as st
 
 from glauber_core.errors import UserError
 from glauber_core.figures import rectangle as figures
-from glauber_core.models import MaskedLM, open_model
-from glauber_core.models.source import BUILT_IN, SUGGESTED, built_in
-from glauber_core.rectangle import (
-    Row,
-    Subject,
-    bigram_control,
-    compare,
-    pair_medians,
-    physics_controls,
-    subject,
-    worst,
-)
+from glauber_core.models import MaskedLM
+from glauber_core.rectangle import Row, pair_medians, worst
 from glauber_core.rectangle.export import header, to_csv, to_json
 from glauber_core.rectangle.report import Report, run_test
-from glauber_core.rectangle.schemes import MAX_ALTERNATIVES
-from glauber_core.starters import STARTERS
 from pages.ui import rectangle_words as words
 from pages.ui.address import MAX_SEED
 from pages.ui.background import Background, Progress
-from pages.ui.rectangle_address import with_field
+from pages.ui.rectangle_address import MOST, with_field
 from pages.ui.rectangle_session import RectangleSession
-from pages.ui.resources import models, precision
+from pages.ui.resources import precision
 from pages.ui.style import say
 
-OFFLINE = tuple(built_in())
 WORST = 12
 BARE = {"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d", "zoom2d", "pan2d", "autoScale2d"]}
+
+
+class Tested(NamedTuple):
+    """What a test of sentences brings back."""
+
+    model: MaskedLM
+    report: Report
+
+
+class Compared(NamedTuple):
+    """What a comparison of models brings back: the rows, and by which rule and on which sentences."""
+
+    rows: list[Row]
+    about: str
 
 
 def rule(session: RectangleSession, off: bool) -> Any:
@@ -53,7 +54,7 @@ def rule(session: RectangleSession, off: bool) -> Any:
             except UserError as error:
                 session.error = str(error)
                 return
-            session.error = ""
+            session.acts()
             session.address = replace(session.address, rule=changed)
 
         return apply
@@ -70,10 +71,17 @@ def rule(session: RectangleSession, off: bool) -> Any:
             help=tip,
         )
 
-    def amount(column: Any, name: str, label: str, most: int, tip: str, least: int = 1) -> None:
+    def amount(column: Any, name: str, label: str, tip: str) -> None:
         state[f"r_rule_{name}"] = getattr(present, name)
         column.number_input(
-            label, least, most, step=1, key=f"r_rule_{name}", on_change=change(name), disabled=off, help=tip
+            label,
+            0 if name == "seed" else 1,
+            MOST.get(name, MAX_SEED),
+            step=1,
+            key=f"r_rule_{name}",
+            on_change=change(name),
+            disabled=off,
+            help=tip,
         )
 
     columns = st.columns([2.6, 1.6, 1.4, 1.4, 1.3, 1.8], vertical_alignment="bottom")
@@ -89,19 +97,18 @@ def rule(session: RectangleSession, off: bool) -> Any:
         columns[2],
         "alternatives",
         "alternatives",
-        MAX_ALTERNATIVES,
         "New words drawn for each position; a pair of positions gives this number squared of rectangles.",
     )
     if present.positions == "random":
-        amount(columns[3], "pairs", "pairs a sentence", 500, "Drawn without repetition; all where there are fewer.")
+        amount(columns[3], "pairs", "pairs a sentence", "Drawn without repetition; all where there are fewer.")
     elif present.positions == "distance":
-        amount(columns[3], "distance", "distance", 63, "Tokens from one word to the other; neighbours are at 1.")
+        amount(columns[3], "distance", "distance", "Tokens from one word to the other; neighbours are at 1.")
     elif present.replacements == "top-k":
-        amount(columns[3], "k", "k", 1000, "New words are drawn from so many of the likeliest.")
+        amount(columns[3], "k", "k", "New words are drawn from so many of the likeliest.")
     if present.replacements == "top-k" and present.positions in ("random", "distance"):
-        amount(columns[4], "k", "k", 1000, "New words are drawn from so many of the likeliest.")
+        amount(columns[4], "k", "k", "New words are drawn from so many of the likeliest.")
     else:
-        amount(columns[4], "seed", "seed", MAX_SEED, "The same seed and rule draw the same rectangles.", least=0)
+        amount(columns[4], "seed", "seed", "The same seed and rule draw the same rectangles.")
     return columns[5]
 
 
@@ -115,10 +122,10 @@ def job(session: RectangleSession, worker: Background) -> None:
                 found, error = worker.take()
                 if error:
                     session.error = error
-                if isinstance(found, tuple) and isinstance(found[1], Report):
+                if isinstance(found, Tested):
                     session.report_model, session.report = found
-                elif isinstance(found, list):
-                    session.rows = found
+                elif isinstance(found, Compared):
+                    session.rows, session.rows_about = found
                 if error or found is not None:
                     st.rerun(scope="app")
                 return
@@ -158,10 +165,10 @@ def _start_test(session: RectangleSession, worker: Background) -> None:
     model, sentences, chosen = session.model, [s.ids for s in session.sentences], session.address.rule
     twins = precision()
 
-    def work(progress: Progress) -> tuple[MaskedLM, Report]:
-        return model, run_test(model, sentences, chosen, lambda: twins.twin(model), progress)
+    def work(progress: Progress) -> Tested:
+        return Tested(model, run_test(model, sentences, chosen, lambda: twins.twin(model), progress))
 
-    session.error = ""
+    session.acts()
     worker.start("testing", work)
 
 
@@ -171,8 +178,9 @@ def _results(session: RectangleSession, report: Report) -> None:
     cut = "" if report.complete else " Cancelled: only the sentences that were complete."
     with st.container(key="r_summary"):
         say("note", f"{words.figures(report.summary, report.floor)}{cut}")
-    st.caption(f"Model {model.name}; {report.rule}; nats at temperature 1.")
-    index = min(session.current, len(report.sentences) - 1)
+    stale = _stale(session, report)
+    say("hint", f"Model {model.name}; {report.rule}; nats at temperature 1. {stale}")
+    index = 0 if stale else session.current
     ids = report.sentences[index]
     left, right = st.columns(2, gap="medium")
     with left:
@@ -180,20 +188,20 @@ def _results(session: RectangleSession, report: Report) -> None:
         medians = pair_medians(report.measured, index, len(ids))
         if np.isfinite(medians).any():
             grid = figures.heat_map(medians, [vocabulary.surface(t).text for t in ids])
-            _plot(grid, "r_heat", 430, on_select=lambda: _from_heat_map(session, report, index))
+            plot(grid, "r_heat", 480, on_select=lambda: _from_heat_map(session, report, index))
         else:
             say("hint", "This sentence offers no pair under this rule.")
     with right:
         st.markdown("**How large delta is**")
-        _plot(figures.histogram(report.measured.delta, report.floor.value, report.summary), "r_histogram", 200)
+        plot(figures.histogram(report.measured.delta, report.floor.value, report.summary), "r_histogram", 225)
         if len(report.distances) > 1:
             st.markdown("**Near and far words** (median and quartiles)")
-            _plot(figures.distance_curve(report.distances), "r_distance", 200)
+            plot(figures.distance_curve(report.distances), "r_distance", 225)
     _worst(session, report, vocabulary.text)
     _files(report, model)
 
 
-def _plot(figure: go.Figure, key: str, height: int, on_select: Callable[[], None] | None = None) -> None:
+def plot(figure: go.Figure, key: str, height: int, on_select: Callable[[], None] | None = None) -> None:
     config = BARE | {"toImageButtonOptions": {"format": "svg", "filename": key.removeprefix("r_")}}
     figure.update_layout(height=height)
     if on_select is None:
@@ -217,11 +225,21 @@ def _from_heat_map(session: RectangleSession, report: Report, index: int) -> Non
 
 def _open(session: RectangleSession, report: Report, row: int) -> None:
     r = report.measured.rectangles
-    if session.report_model is not None and session.report_model is not session.model:
-        session.error = "This result is of another model: choose that model again, or test anew."
+    if stale := _stale(session, report):
+        session.acts()
+        session.error = stale
         return
     session.show(int(r.sentence[row]), (int(r.i[row]), int(r.j[row]), int(r.a_new[row]), int(r.b_new[row])))
     st.session_state["r_view"] = "one"
+
+
+def _stale(session: RectangleSession, report: Report) -> str:
+    """Why a result's rectangles are not ones of the page's sentences; empty if they are."""
+    if session.report_model is not None and session.report_model is not session.model:
+        return "This result is of another model: choose that model again, or test anew."
+    if report.sentences != tuple(s.ids for s in session.sentences):
+        return "This result is of the text before: test anew."
+    return ""
 
 
 def _worst(session: RectangleSession, report: Report, text: Callable[[list[int]], str]) -> None:
@@ -257,7 +275,9 @@ def _worst(session: RectangleSession, report: Report, text: Callable[[list[int]]
         selection_mode="single-row",
         key="r_worst",
         height=38 * min(len(table) + 1, 7),
-        column_config={"delta (nats)": {"type_config": {"type": "number", "format": "%.3f"}}},
+        column_config={
+            name: {"type_config": {"type": "number", "format": "%.3f"}} for name in ("delta (nats)", "relative")
+        },
     )
 
 
@@ -282,114 +302,3 @@ def _files(report: Report, model: MaskedLM) -> None:
 def download(label: str, write: Callable[[], str], name: str, kind: str) -> None:
     """A file that is made when it is asked for."""
     st.download_button(label, write, name, kind, on_click="ignore", key=f"r_{label}")
-
-
-def compare_view(session: RectangleSession, worker: Background) -> None:
-    """The same rule on several models and controls."""
-    state = st.session_state
-    place = rule(session, worker.running)
-    names = list(dict.fromkeys([*OFFLINE, session.model.name, *SUGGESTED, "openai-community/gpt2"]))
-    usual = list(dict.fromkeys([session.model.name, *OFFLINE]))
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        chosen = st.multiselect(
-            "models",
-            names,
-            usual,
-            key="r_models",
-            accept_new_options=True,
-            disabled=worker.running,
-            max_selections=6,
-            help="Masked models are tested through their conditionals, causal ones through their joint law.",
-        )
-        state.setdefault("r_starters", len(session.sentences) == 1)
-        st.checkbox("use the 26 starter sentences", key="r_starters", disabled=worker.running)
-    place.button(
-        "compare",
-        key="r_compare",
-        type="primary",
-        on_click=_start_compare,
-        args=(session, worker, chosen),
-        disabled=worker.running or not chosen,
-        width="stretch",
-    )
-    job(session, worker)
-    if session.rows:
-        _table(session.rows, session.address.rule)
-
-
-def _start_compare(session: RectangleSession, worker: Background, names: list[str]) -> None:
-    if st.session_state["r_starters"]:
-        texts = [starter.text for starter in STARTERS]
-    else:
-        texts = [session.model.vocabulary.text(s.ids) for s in session.sentences]
-    chosen, registry, twins, own = session.address.rule, models(), precision(), session.model
-
-    def work(progress: Progress) -> list[Row]:
-        opened = []
-        for k, name in enumerate(names):
-            progress(0.1 * k / len(names))
-            opened.append(own if name == own.name else _opened(name, registry))
-        masked = [m for m in opened if isinstance(m, MaskedLM)]
-        subjects: list[Subject] = [
-            subject(m, texts, masked, twins.twin(m) if isinstance(m, MaskedLM) else None) for m in opened
-        ]
-        if masked:
-            subjects.append(bigram_control(masked[0], [masked[0].vocabulary.encode(t).ids for t in texts]))
-        subjects += physics_controls(chosen)
-        total = len(subjects)
-        return compare(subjects, chosen, lambda k, share: progress(0.1 + 0.9 * (k + share) / total))
-
-    session.error = ""
-    worker.start("comparing", work)
-
-
-def _opened(name: str, registry: Any) -> Any:
-    if name in OFFLINE and name != BUILT_IN:
-        return open_model(name)
-    return registry.request(name).result()
-
-
-def _table(rows: list[Row], used: object) -> None:
-    st.caption(f"Delta in nats at temperature 1, 95 % intervals over sentences in brackets. Rule: {used}.")
-
-    def spread(row: Row, name: str) -> str:
-        value = words.number(getattr(row.summary, name))
-        ends = row.summary.intervals.get(name)
-        return value if ends is None else f"{value} [{words.number(ends[0])}, {words.number(ends[1])}]"
-
-    table = [
-        {
-            "model": row.subject.name,
-            "kind": row.subject.kind,
-            "mean delta": spread(row, "mean"),
-            "median delta": spread(row, "median"),
-            "90 %": words.number(row.summary.q90),
-            "99 %": words.number(row.summary.q99),
-            "above the floor": f"{100 * row.summary.above:.1f} %",
-            "noise floor": f"{row.floor.value:.1g}",
-            "rectangles": row.summary.rectangles,
-            "sentences": row.summary.sentences,
-        }
-        for row in rows
-    ]
-    st.dataframe(table, hide_index=True, key="r_table")
-    say("note", words.PAPER)
-    _plot(figures.compare_box(rows), "r_box", 380)
-    st.caption("Box: quartiles; line: median; dashes: mean; whiskers: smallest value and 90 %.")
-    with st.expander("what is compared", key="r_subjects"):
-        for row in rows:
-            say("hint", f"{row.subject.name}: {row.subject.note}")
-    with st.container(horizontal=True):
-        download("export table", lambda: _csv(table), "models.csv", "text/csv")
-        download("figure as HTML", lambda: figures.compare_box(rows).to_html(), "models.html", "text/html")
-
-
-def _csv(table: list[dict[str, Any]]) -> str:
-    import csv
-    import io
-
-    out = io.StringIO()
-    writer = csv.DictWriter(out, list(table[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(table)
-    return out.getvalue()

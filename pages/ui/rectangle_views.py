@@ -28,7 +28,8 @@ def controls(session: RectangleSession) -> None:
     state = st.session_state
     if session.pending is None:
         state["r_model"] = session.model.name
-    state.setdefault("r_text", session.address.text)
+    if "r_text" not in state:  # the first visit, or back from another page: what had been refused is no longer there
+        state["r_text"], session.refused = session.address.text, ""
 
     def pick_model() -> None:
         name = (state["r_model"] or "").strip()
@@ -40,6 +41,7 @@ def controls(session: RectangleSession) -> None:
         if chosen is None:
             return
         preset = PRESETS[chosen]
+        session.acts()
         state["r_text"] = preset.text
         address = replace(
             session.address, text=preset.text, view="one", corner=corner(preset, session.model.vocabulary)
@@ -82,6 +84,8 @@ def text(session: RectangleSession) -> None:
     """The sentences, and the switch between the three views beside them."""
 
     def new_text() -> None:
+        session.acts()
+        st.session_state["r_preset"] = None
         session.load(replace(session.address, text=st.session_state["r_text"], corner=None))
 
     field, switch = st.columns([6.7, 3.3], vertical_alignment="center")
@@ -108,6 +112,7 @@ def _file(session: RectangleSession) -> None:
         given = state["r_upload"]
         if given is None:
             return
+        session.acts()
         try:
             texts = from_file(given.name, given.getvalue())
         except UserError as error:
@@ -116,7 +121,7 @@ def _file(session: RectangleSession) -> None:
         text = "\n".join(texts.sentences)
         if session.load(replace(session.address, text=text, corner=None)):
             session.notes = (*texts.notes, *session.notes)
-            state["r_text"] = text
+            state["r_text"], state["r_preset"] = text, None
 
     st.file_uploader("file", key="r_upload", on_change=use, label_visibility="collapsed")
 
@@ -124,13 +129,13 @@ def _file(session: RectangleSession) -> None:
 def messages(session: RectangleSession) -> None:
     """What could not be done, what the model cannot see as it was typed, and which model is being fetched."""
     with st.container(key="errors"):
-        for notice in st.session_state.pop("r_notices", []):
+        for notice in session.notices:
             say("notice", notice)
         if session.refused:
             say("error", f"{session.refused} Meanwhile the text before stays in use.")
-        elif session.error:
+        if session.error:
             say("error", session.error)
-        elif session.notes:
+        if session.notes and not session.refused and not session.error:
             say("note", " ".join(session.notes))
 
 
@@ -140,12 +145,12 @@ def waiting(session: RectangleSession) -> None:
 
     @st.fragment(run_every=0.5 if session.pending or not floor.done() else None)
     def look() -> None:
-        if (session.pending and session.pending[1].done()) or (not measured and floor.done()):
+        if (session.pending and session.pending.future.done()) or (not measured and floor.done()):
             st.rerun(scope="app")
         if session.pending is None:
             return
         with st.container(horizontal=True, vertical_alignment="center"):
-            say("note", f"Fetching {session.pending[0]}. Until it is there, {session.model.name} stays in use.")
+            say("note", f"Fetching {session.pending.name}. Until it is there, {session.model.name} stays in use.")
             st.button("stop waiting", key="r_stop_waiting", on_click=session.stop_waiting)
 
     measured = floor.done()
@@ -164,6 +169,7 @@ def _view(session: RectangleSession) -> None:
     state["r_view"] = session.address.view
 
     def switch() -> None:
+        session.acts()
         session.turn(state["r_view"] or session.address.view)
 
     st.segmented_control(
@@ -205,7 +211,7 @@ def one(session: RectangleSession) -> None:
     data = {
         "tokens": tokens,
         "picked": words_shown,
-        "rev": f"{session.model.model_hash[:8]}-{session.current}-{hash(session.tokens)}",
+        "rev": _revision(session),
         "label": "click two words",
     }
     word_picker(data, key="r_picker", on_pick_change=lambda: _pick(session))
@@ -215,11 +221,12 @@ def one(session: RectangleSession) -> None:
                 _replacement(session, place, words_shown[place] if place < len(words_shown) else None)
         say("hint", " ".join(session.hints.values()))
     floor = known_floor(session)
+    lost = floor is None and precision().request(session.model).done()
     if session.shown is None:
         rectangle({"empty": _invitation(session)}, key="r_rectangle")
         return
     shown = session.shown if floor is None else words.judged(session.shown, floor.value)
-    rectangle(words.drawing(shown, vocabulary, floor), key="r_rectangle")
+    rectangle(words.drawing(shown, vocabulary, floor, lost), key="r_rectangle")
     _numbers(session)
 
 
@@ -229,9 +236,13 @@ def _invitation(session: RectangleSession) -> str:
     return "Click two words of the sentence." if not session.picked else "Click a second word."
 
 
+def _revision(session: RectangleSession) -> str:
+    return f"{session.model.model_hash[:8]}-{session.current}-{hash(session.tokens)}"
+
+
 def _pick(session: RectangleSession) -> None:
     picked = st.session_state["r_picker"].pick
-    if isinstance(picked, dict):
+    if isinstance(picked, dict) and picked.get("rev") == _revision(session):  # else a word of the sentence before
         session.pick(picked.get("pos"))
 
 
@@ -250,9 +261,8 @@ def _replacement(session: RectangleSession, place: int, position: int | None) ->
         chance = f"  ({100 * chances[token]:.2g} %)" if token in chances else ""
         return vocabulary.surface(token).text + chance
 
-    old = vocabulary.surface(session.tokens[position]).text
     st.selectbox(
-        f"replace word {place + 1}, \u201c{old}\u201d, by",
+        f"replace word {place + 1} by",
         options,
         options.index(session.new[position]),
         key=key,
@@ -281,7 +291,9 @@ def _numbers(session: RectangleSession) -> None:
             ("delta, |curl|", probe.delta),
         ]
         table = [{"quantity": name, "nats at tau = 1": f"{value:.7f}"} for name, value in rows]
-        table.append({"quantity": "relative delta (no unit)", "nats at tau = 1": f"{probe.relative:.7f}"})
+        table.append(
+            {"quantity": "relative delta, delta / (|L1| + |L2|), no unit", "nats at tau = 1": f"{probe.relative:.7f}"}
+        )
         st.table(table)
 
 

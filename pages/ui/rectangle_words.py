@@ -16,9 +16,9 @@ PAPER = (
     "causal model GPT-2. Its rectangles may be drawn by another rule, so these figures are quoted, not plotted."
 )
 REPLACEMENTS = {
-    "natural": "natural: as the model would draw them",
-    "top-k": "top-k: one of the k likeliest words",
-    "uniform": "uniform: any word of the vocabulary",
+    "natural": "natural: as the model draws",
+    "top-k": "top-k: of the k likeliest",
+    "uniform": "uniform: any word",
 }
 POSITIONS = {
     "all": "all pairs",
@@ -37,7 +37,7 @@ def number(value: float) -> str:
     return f"{value:.2f}" if abs(value) >= 0.095 else f"{value:.2g}"
 
 
-def meaning(probe: Probe, first: str, second: str) -> str:
+def meaning(probe: Probe, first: str, second: str, lost: bool = False) -> str:
     """What this rectangle says, and what it does not."""
     if probe.verdict == "contradiction":
         factor = f"{math.exp(probe.delta):.3g}" if probe.delta < 600 else f"e^{probe.delta:.0f}"
@@ -55,6 +55,8 @@ def meaning(probe: Probe, first: str, second: str) -> str:
         )
     if probe.verdict == "zero":
         return "This model has a joint law, so both orders agree by construction."
+    if lost:
+        return "The noise floor of this model could not be measured, so a small delta could be rounding."
     return "The noise floor of this model is being measured; until then a small delta could be rounding."
 
 
@@ -63,8 +65,11 @@ def judged(probe: Probe, floor: float) -> Probe:
     return replace(probe, floor=floor, verdict="contradiction" if probe.delta > floor else "agree")
 
 
-def badge(probe: Probe, floor: Floor | None) -> dict[str, str]:
+def badge(probe: Probe, floor: Floor | None, lost: bool = False) -> dict[str, str]:
     """The verdict of the drawing."""
+    if lost:
+        tip = "It is measured on starter sentences, of which this model must know some words; a test measures its own."
+        return {"kind": "unknown", "text": "noise floor not known", "tip": tip}
     if floor is None:
         return {"kind": "unknown", "text": "noise floor being measured", "tip": "A few seconds, once for each model."}
     tip = (
@@ -102,8 +107,8 @@ def corner(vocabulary: Vocabulary, ids: Sequence[int], i: int, j: int, new: froz
     return found
 
 
-def drawing(probe: Probe, vocabulary: Vocabulary, floor: Floor | None) -> dict[str, object]:
-    """Data of the rectangle component."""
+def drawing(probe: Probe, vocabulary: Vocabulary, floor: Floor | None, lost: bool) -> dict[str, object]:
+    """Data of the rectangle component; ``lost`` says that there will be no noise floor."""
     i, j = probe.i, probe.j
     both = frozenset((i, j))
     first, second = (vocabulary.surface(probe.x[k]).text for k in (i, j))
@@ -121,7 +126,7 @@ def drawing(probe: Probe, vocabulary: Vocabulary, floor: Floor | None) -> dict[s
         "delta": probe.delta,
         "relative": probe.relative,
         "floor": probe.floor,
-        "verdict": badge(probe, floor),
-        "meaning": meaning(probe, first, second),
+        "verdict": badge(probe, floor, lost),
+        "meaning": meaning(probe, first, second, lost),
         "empty": "",
     }

@@ -53,7 +53,7 @@ _RULES = """
     .st-key-page { display: flex; flex-direction: column; }
     .st-key-page > :has(> .st-key-top) { order: 1; }
     .st-key-page > :has(> .st-key-fold) { order: 2; }
-    .st-key-top [data-testid="stWidgetLabel"] { width: 4.2rem; }
+    .st-key-top [data-testid="stWidgetLabel"] { width: 5.4rem; }
   }
 </style>
 """

@@ -169,7 +169,7 @@ def test_many_lines_are_cut_and_some_left_out() -> None:
     assert s.load(replace(s.address, text="\n".join(lines)))
     assert len(s.sentences) == 199 and s.address.text.count("\n") == 499  # nothing of what was typed is lost
     told = " ".join(s.notes)
-    assert "500" in told and "200" in told and "line 3" in told
+    assert "500" in told and "200" in told and "1 line left out. “the the the the the the the ...”: That is 100 tokens" in told
     s.select(5)
     assert s.current == 5 and s.address.corner is None
     for index in (-1, 199, 10**9):
