@@ -42,7 +42,7 @@ def heat_map(medians: Float64[np.ndarray, "n n"], tokens: Sequence[str]) -> go.F
         colorscale=SCALE,
         zmin=0,
         zmax=float(medians[np.isfinite(medians)].max(initial=1e-12)),
-        colorbar={"title": {"text": "median delta (nats)", "side": "right"}, "thickness": 12},
+        colorbar={"title": {"text": "nats", "side": "top"}, "thickness": 10, "nticks": 6},
         hoverinfo="skip",
         xgap=1,
         ygap=1,

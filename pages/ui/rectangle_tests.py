@@ -184,7 +184,7 @@ def _results(session: RectangleSession, report: Report) -> None:
     ids = report.sentences[index]
     left, right = st.columns(2, gap="medium")
     with left:
-        st.markdown("**Which pairs contradict each other** (click one to see it)")
+        st.markdown("**Which pairs contradict each other** (median delta; click one to see it)")
         medians = pair_medians(report.measured, index, len(ids))
         if np.isfinite(medians).any():
             grid = figures.heat_map(medians, [vocabulary.surface(t).text for t in ids])
