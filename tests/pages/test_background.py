@@ -6,6 +6,8 @@ import threading
 from collections.abc import Callable
 
 import pytest
+from streamlit.runtime.caching import clear_session_resource_cache
+from streamlit.testing.v1 import AppTest
 
 from glauber_core.errors import Cancelled, UserError
 from pages.ui.background import Background, Progress
@@ -85,6 +87,42 @@ def test_a_new_job_takes_over() -> None:
     assert old is not None
     old.join(LIMIT)
     assert worker.take() == ("new", "") and worker.take() == (None, "")
+
+
+def test_the_share_is_the_present_job_s() -> None:
+    worker, begun = Background(), threading.Event()
+    worker.start("x", lambda progress: progress(7.0))
+    end(worker)
+    assert worker.share == 1.0
+    worker.start("y", until_cancelled(begun))
+    assert begun.wait(LIMIT) and worker.share <= 0.25 and worker.seconds < LIMIT and not worker.stopping
+    worker.cancel()
+    end(worker)
+    assert not worker.stopping
+
+
+def test_a_visitor_who_leaves_ends_his_job() -> None:
+    def script() -> None:
+        import streamlit as st
+        from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+        from pages.ui.resources import background
+
+        context = get_script_run_ctx()
+        assert context is not None
+        st.session_state["id"], st.session_state["worker"] = context.session_id, background()
+
+    app = AppTest.from_function(script, default_timeout=60).run()
+    assert not app.exception
+    worker: Background = app.session_state["worker"]
+    app.run()
+    assert app.session_state["worker"] is worker
+    begun = threading.Event()
+    worker.start("waiting", until_cancelled(begun))
+    assert begun.wait(LIMIT)
+    clear_session_resource_cache(app.session_state["id"])
+    end(worker)
+    assert worker.take()[1].startswith("Cancelled")
 
 
 def test_errors_are_one_sentence() -> None:

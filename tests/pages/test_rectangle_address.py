@@ -37,6 +37,8 @@ def test_a_long_text_takes_its_rectangle_along() -> None:
         ("alternatives", "0"),
         ("alternatives", "51"),
         ("pairs", "1e3"),
+        ("pairs", "501"),
+        ("distance", "64"),
         ("k", "\u0663"),
         ("distance", ""),
         ("seed", "NaN"),

@@ -147,6 +147,8 @@ def test_a_text_that_cannot_be_used_changes_nothing(text: str, why: str) -> None
 def test_one_word_gives_no_rectangle_and_no_fault() -> None:
     s = session("bert", "cat")
     assert s.shown is None and s.eligible == [0]
+    s.replace(0, s.tops[0][1][0])
+    assert "two words" in s.hints[0] and s.shown is None
     s.pick(0)
     s.pick(0)
     assert s.shown is None
@@ -167,14 +169,57 @@ def test_many_lines_are_cut_and_some_left_out() -> None:
     lines = [TEXT] * 500
     lines[2] = "the " * 100
     assert s.load(replace(s.address, text="\n".join(lines)))
-    assert len(s.sentences) == 199 and s.address.text.count("\n") == 499  # nothing of what was typed is lost
+    assert (
+        len(s.sentences) == len(s.texts) == 199 and s.address.text.count("\n") == 499
+    )  # nothing of what was typed is lost
     told = " ".join(s.notes)
-    assert "500" in told and "200" in told and "1 line left out. “the the the the the the the ...”: That is 100 tokens" in told
+    assert (
+        "500" in told
+        and "200" in told
+        and "1 line left out. “the the the the the the the ...”: That is 100 tokens" in told
+    )
     s.select(5)
     assert s.current == 5 and s.address.corner is None
     for index in (-1, 199, 10**9):
         s.select(index)
         assert s.current == 5
+
+
+def test_texts_stay_as_typed_beside_what_the_model_reads() -> None:
+    s = session("bert", "The CAT sat\n\n" + "the " * 100 + "\nal-ain\n")
+    assert s.texts == ("The CAT sat", "al-ain")
+    assert [s.model.vocabulary.text(e.ids) for e in s.sentences] == ["the cat sat", "al - ain"]
+
+
+def test_of_many_lines_left_out_some_are_named() -> None:
+    s = session()
+    assert s.load(replace(s.address, text="\n".join([TEXT, *(f"{letter} " * 90 for letter in "abcde")])))
+    told = " ".join(s.notes)
+    assert told.startswith("5 lines left out. “a a a") and "“c c" in told and "“d d" not in told
+    assert told.endswith("And so on.")
+
+
+def test_a_rectangle_of_a_result_is_shown_on_the_first_view() -> None:
+    s = session("bert", f"the cat sat\n{TEXT}")
+    s.turn("test")
+    s.error, s.notices = "an old one", ["a notice"]
+    token = s.model.vocabulary.word_id("cat", False)
+    s.show(1, (0, 5, token, token))
+    assert s.current == 1 and s.address.view == "one" and s.address.corner is None  # links are to the first sentence
+    assert s.shown is not None and (s.shown.i, s.shown.j) == (0, 5) and not s.error and not s.notices
+
+
+def test_what_was_said_goes_with_the_next_act() -> None:
+    s = session("bert", f"{TEXT}\nthe cat sat")
+    word = min(s.picked)
+    acts = (lambda: s.pick(0), lambda: s.replace(word, s.tops[word][1][0]), lambda: s.select(1), s.acts)
+    for act in acts:
+        s.error, s.notices = "It failed.", ["The link's seed is odd."]
+        s.turn("one")  # the page itself, not the visitor
+        assert s.error and s.notices
+        s.picked = sorted({word, *s.picked})[:2]
+        act()
+        assert not s.error and not s.notices
 
 
 def test_the_rule_follows_until_it_is_chosen() -> None:
@@ -230,3 +275,18 @@ def test_a_model_that_arrives_keeps_the_text_and_one_that_fails_changes_nothing(
         s.want("broken", cast(ModelRegistry, Registry(failed)))
         s.arrived()
         assert picture(s) == before and "Still using" in s.error
+
+
+@pytest.mark.parametrize("edited", [False, True])
+def test_a_link_s_rectangle_waits_for_its_model(edited: bool) -> None:
+    s, other = session(), model("roberta")
+    token = other.vocabulary.word_id("mat", False)
+    future: Future[Any] = Future()
+    wanted = replace(s.address, model="other", corner=(1, 3, token, token))
+    s.want("other", cast(ModelRegistry, Registry(future)), wanted)
+    if edited:
+        assert s.load(replace(s.address, text="the cat drank", corner=None))
+    future.set_result(other)
+    s.arrived()
+    assert s.shown is not None and not s.error
+    assert (s.address.corner == wanted.corner) != edited
