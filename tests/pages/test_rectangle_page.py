@@ -187,6 +187,46 @@ def test_a_link_reproduces_the_test(open_page: Open) -> None:
     assert {k: v for k, v in address_bar(app).items() if k in params} == params
 
 
+def test_notices_stay_until_the_visitor_acts(open_page: Open) -> None:
+    app = open_page(view="x")
+    for _ in range(2):  # the page runs by itself, when the noise floor is there for example
+        app.run()
+        assert "view is unknown" in said(app, "notice")
+    app.segmented_control(key="r_view").set_value("test").run()
+    assert not said(app, "notice")
+
+
+@pytest.mark.parametrize(
+    "rule", [{"positions": "random", "pairs": "9999"}, {"positions": "distance", "distance": "1000"}, {"k": "1001"}]
+)
+def test_numbers_that_no_field_takes_fall_back(open_page: Open, rule: dict[str, str]) -> None:
+    app = open_page(view="test", **rule)
+    assert "out of range" in said(app, "notice")
+    assert not set(address_bar(app)) & {"pairs", "distance", "k"}
+
+
+def test_a_link_with_everything_to_a_whole_test(open_page: Open) -> None:
+    text = "we ate bread .\nthe king lived in a castle ."
+    rule = {
+        "replacements": "top-k",
+        "positions": "distance",
+        "distance": "2",
+        "k": "5",
+        "alternatives": "3",
+        "seed": "9",
+    }
+    first = open_page(text=text, view="test", **rule)
+    second = open_page(**address_bar(first))
+    reports = []
+    for app in (first, second):
+        assert app.text_area(key="r_text").value == text
+        app.button(key="r_run").click().run()
+        reports.append(session(finish(app, lambda s: s.report)).report)
+    assert reports[0] is not None and reports[1] is not None and reports[0].rule == reports[1].rule
+    assert len(reports[0].measured) == 9 * (2 + 5)
+    assert (reports[0].measured.ratios == reports[1].measured.ratios).all()
+
+
 def test_hostile_links_fall_back_with_notices(open_page: Open) -> None:
     app = open_page(view="x", i="-1", a="9", alternatives="0", seed="NaN", model="../../etc", evil="1")
     notices = said(app, "notice")
