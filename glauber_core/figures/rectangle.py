@@ -53,7 +53,7 @@ def heat_map(medians: Float64[np.ndarray, "n n"], tokens: Sequence[str]) -> go.F
         y=rows,
         mode="markers",
         marker={"symbol": "square", "size": max(8, min(26, 420 // max(1, n))), "opacity": 0.0, "color": BLUE},
-        customdata=np.stack([rows, columns], axis=1),
+        customdata=np.stack([rows, columns], axis=1).tolist(),  # of an array a click would send back no list
         text=[
             f"{names[i]} / {names[j]}<br>median delta {medians[i, j]:.3g} nats"
             for i, j in zip(rows, columns, strict=True)
@@ -65,7 +65,7 @@ def heat_map(medians: Float64[np.ndarray, "n n"], tokens: Sequence[str]) -> go.F
     axis = {"tickmode": "array", "tickvals": places, "ticktext": names, "showgrid": False, "zeroline": False}
     figure.update_xaxes(**axis, tickangle=-60, range=[-0.5, n - 0.5], constrain="domain")
     figure.update_yaxes(**axis, range=[n - 0.5, -0.5], scaleanchor="x", constrain="domain")
-    figure.update_layout(margin=MARGIN, dragmode=False)
+    figure.update_layout(margin=MARGIN | {"t": 34}, dragmode=False)
     return figure
 
 
