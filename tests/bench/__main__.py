@@ -13,10 +13,11 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.bench import chains, first_page, model, rectangles
+from tests.bench import chains, engine, first_page, model, rectangles
 
 GROUPS: dict[str, Callable[[], dict[str, float]]] = {
     "chain": chains.measure,
+    "engine": engine.measure,
     "page": first_page.measure,
     "model": model.measure,
     "rectangle": rectangles.measure,
