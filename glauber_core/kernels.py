@@ -120,6 +120,13 @@ def pick_positions(free: Int64[Tensor, " m"], uniform: Float64[Tensor, " C"]) ->
     return free[index]
 
 
+def picked(free: Int64[Tensor, " m"], uniform: Float64[Tensor, "C 2"]) -> Int64[Tensor, " C"]:
+    """The position that each chain's step resamples, int64 [C]. Raises UserError where no position is free."""
+    if len(free) == 0:
+        raise UserError("Every word is locked: unlock at least one to go on.")
+    return pick_positions(free, uniform[:, 0])
+
+
 def step(
     conditionals: Conditionals,
     state: ChainState,
@@ -139,9 +146,7 @@ def step(
     Raises:
         UserError: no free position.
     """
-    if len(free) == 0:
-        raise UserError("Every word is locked: unlock at least one to go on.")
-    position = pick_positions(free, uniform[:, 0])
+    position = picked(free, uniform)
     return resample(conditionals, state, position, uniform[:, 1], tau)
 
 
@@ -153,10 +158,21 @@ def resample(
     tau: Float64[Tensor, " C"],
 ) -> tuple[ChainState, StepInfo]:
     """Resample a given position of each chain; the part of ``step`` after the position is chosen."""
-    logits = conditionals(state.tokens, position)
+    return draw(conditionals(state.tokens, position), conditionals.allowed, state, position, uniform, tau)
+
+
+def draw(
+    logits: Float[Tensor, "C V"],
+    allowed: Bool[Tensor, " V"],
+    state: ChainState,
+    position: Int64[Tensor, " C"],
+    uniform: Float64[Tensor, " C"],
+    tau: Float64[Tensor, " C"],
+) -> tuple[ChainState, StepInfo]:
+    """Draw the new token of each chain from logits that were read; the part of ``resample`` after the model."""
     tau, uniform = tau.to(logits.device), uniform.to(logits.device)
     log_prob = log_conditional(logits, tau)
-    new = inverse_cdf(log_prob, uniform, conditionals.allowed.to(logits.device))
+    new = inverse_cdf(log_prob, uniform, allowed.to(logits.device))
     rows = torch.arange(len(position))
     old = state.tokens[rows, position]
     info = StepInfo(

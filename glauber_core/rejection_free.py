@@ -101,10 +101,10 @@ def canonical_leave(
     tau: Float64[Tensor, " C"],
     free: Int64[Tensor, " m"],
 ) -> Departure:
-    """``waiting.leave`` of C states, exactly ``shape.states`` of them in a call; arguments as there."""
+    """``waiting.leave`` of C states, exactly ``shape.states`` of them (0: one) in a call; arguments as there."""
     parts = []
     with threads(shape.threads):
-        for rows, real in groups(len(tokens), shape.states):
+        for rows, real in groups(len(tokens), max(1, shape.states)):
             after, log_exit, info = leave(conditionals, tokens[rows], uniform[rows], tau[rows], free)
             parts.append((after[:real], log_exit[:real], *(x[:real] for x in info)))
     after, log_exit, *change = (torch.cat(column) for column in zip(*parts, strict=True))

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from glauber_core.chain import Chain
+from glauber_core.errors import UserError
 from glauber_core.exact import CurieWeiss
 from glauber_core.kernels import init, step
 from glauber_core.models import MaskedLM
@@ -128,6 +129,22 @@ def test_default_shapes() -> None:
     assert shape_for(CurieWeiss(1), 1).dtype == "float64"
     wanted = {"rows": 1, "threads": found.threads, "device": "cpu", "dtype": "float32", "kernels": kernels}
     assert found.as_dict() == wanted | {"states": 1}
+
+
+def test_conditionals_may_keep_to_a_shape_of_their_own() -> None:
+    model = Counting(CurieWeiss(0.7))
+    model.shape, model.fills_up = EvaluationShape(8, 1, states=0), True  # type: ignore[attr-defined]
+    assert shape_for(model, 1) is shape_for(model, 64) is model.shape  # type: ignore[attr-defined]
+    state = init(torch.zeros(5, 4, dtype=torch.int64))
+    uniform = torch.from_numpy(np.concatenate([uniforms(0, c, 0, 1) for c in range(5)]))
+    tau = torch.linspace(0, 2, 5, dtype=torch.float64)
+    after, info = canonical_step(model, shape_for(model, 5), state, uniform, tau, torch.arange(4))
+    assert model.asked == [5]  # no dummy rows: it fills up itself
+    wanted, what = step(CurieWeiss(0.7), state, uniform, tau, torch.arange(4))
+    assert torch.equal(after.tokens, wanted.tokens)
+    assert all(torch.equal(a, b) for a, b in zip(info, what, strict=True))
+    with pytest.raises(UserError, match="locked"):
+        canonical_step(model, shape_for(model, 5), state, uniform, tau, torch.arange(0))
 
 
 def test_versions_name_what_can_change_a_bit() -> None:
