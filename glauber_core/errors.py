@@ -11,5 +11,12 @@ class UserError(GlauberError, ValueError):
     """Something the user gave cannot be used; the message is one clear sentence that says what to do next."""
 
 
+class Busy(UserError):
+    """Too much is waiting already; the same request may well be served a moment later."""
+
+
 class Cancelled(GlauberError):
-    """Raised by a progress callback to end the work it reports on; what is complete by then may be kept."""
+    """Ends work that nobody waits for any more: raised by a progress callback, and by a sampler whose session ended.
+
+    What is complete by then may be kept.
+    """

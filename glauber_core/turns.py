@@ -13,12 +13,17 @@ _local = threading.local()
 @contextmanager
 def urgent() -> Iterator[None]:
     """Everything this thread asks of a model inside the block goes before non-urgent requests."""
-    before = getattr(_local, "urgent", False)
+    before = is_urgent()
     _local.urgent = True
     try:
         yield
     finally:
         _local.urgent = before
+
+
+def is_urgent() -> bool:
+    """True inside an ``urgent`` block of this thread."""
+    return getattr(_local, "urgent", False)
 
 
 class Turns:
@@ -38,7 +43,7 @@ class Turns:
                 self._held = True
                 return
             turn = threading.Event()
-            self._queues[0 if getattr(_local, "urgent", False) else 1].append(turn)
+            self._queues[0 if is_urgent() else 1].append(turn)
         try:
             turn.wait()
         except BaseException:  # interrupted while waiting: pass on a turn that may have come meanwhile

@@ -1,0 +1,8 @@
+"""One sampler serves a whole class: rows of all sessions joined into micro-batches of one fixed shape."""
+
+from glauber_core.service.cache import ConditionalCache
+from glauber_core.service.client import Client
+from glauber_core.service.sampler import SamplerService
+from glauber_core.service.samplers import Samplers
+
+__all__ = ["Client", "ConditionalCache", "SamplerService", "Samplers"]
