@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.bench import chains, engine, first_page, model, rectangles
+from tests.bench import chains, engine, first_page, model, rectangles, service
 
 GROUPS: dict[str, Callable[[], dict[str, float]]] = {
     "chain": chains.measure,
@@ -21,6 +21,7 @@ GROUPS: dict[str, Callable[[], dict[str, float]]] = {
     "page": first_page.measure,
     "model": model.measure,
     "rectangle": rectangles.measure,
+    "service": service.measure,
 }
 OUT = Path(__file__).resolve().parents[2] / "bench.json"
 
