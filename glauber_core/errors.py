@@ -20,3 +20,7 @@ class Cancelled(GlauberError):
 
     What is complete by then may be kept.
     """
+
+
+class Abandoned(Cancelled, Busy):
+    """A wait that was given up: the session gave no sign of life. It may ask again."""

@@ -3,6 +3,6 @@
 from glauber_core.service.cache import ConditionalCache
 from glauber_core.service.client import Client
 from glauber_core.service.sampler import SamplerService
-from glauber_core.service.samplers import Samplers
+from glauber_core.service.samplers import Samplers, Seat
 
-__all__ = ["Client", "ConditionalCache", "SamplerService", "Samplers"]
+__all__ = ["Client", "ConditionalCache", "SamplerService", "Samplers", "Seat"]

@@ -55,13 +55,18 @@ class Client:
         Raises:
             UserError: a token, position or sentence that the model does not have.
             Busy: too much is in line already.
-            Cancelled: the session was closed, or gave no sign of life while it waited.
+            Cancelled: the session was closed or left.
+            Abandoned: it gave no sign of life while it waited.
         """
         return self._service.read(self._session, states, positions)
 
     def beat(self) -> None:
         """A sign of life. A session that gives none while it waits loses its place in line (``SamplerService``)."""
         self._service.beat(self._session)
+
+    def leave(self) -> None:
+        """Nobody waits any more: what is in line is dropped, waiting calls raise Cancelled; a later call is served."""
+        self._service.leave(self._session)
 
     def close(self) -> None:
         """The session has ended: what it has in line is dropped, its calls raise Cancelled from now on."""

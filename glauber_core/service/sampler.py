@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Float, Int, Int64
 from torch import Tensor
 
-from glauber_core.errors import Cancelled, UserError
+from glauber_core.errors import Abandoned, Cancelled, UserError
 from glauber_core.service.cache import ConditionalCache, Key
 from glauber_core.service.client import Client
 from glauber_core.service.evaluate import evaluate
@@ -24,7 +24,7 @@ from glauber_core.types import Conditionals
 
 CPU_ROWS, GPU_ROWS = 2, 16
 _ENDED = "This session has ended."
-_SILENT = "This session gave no sign of life while it waited."
+_SILENT = "The server is busy: this took so long that it was given up. Try again in a moment."
 _nameless = itertools.count()
 
 
@@ -43,7 +43,7 @@ class SamplerService:
         cache: may be shared by services of several models; one of its own if None.
         session_rows, total_rows: rows in line at most, of one session and of all.
         silence: seconds after which a session that waits and gives no sign of life (a call, ``Client.beat``) loses its
-            place in line. It may come back at any time.
+            place in line: its calls raise Abandoned. It may come back at any time.
         clock: seconds, never going back.
         idle: seconds of real time after which the thread ends.
 
@@ -106,7 +106,12 @@ class SamplerService:
         """End a session for good; its waiting calls raise Cancelled."""
         with self._wake:
             session.closed = True
-            self._dismiss(session, _ENDED)
+            self._dismiss(session, Cancelled(_ENDED))
+
+    def leave(self, session: Session) -> None:
+        """Drop what a session has in line; its waiting calls raise Cancelled, later ones are served."""
+        with self._wake:
+            self._dismiss(session, Cancelled(_ENDED))
 
     def close(self) -> None:
         """End all sessions and the thread, after the micro-batch it is at."""
@@ -114,7 +119,7 @@ class SamplerService:
             self._closed = True
             for session in list(self._sessions.values()):
                 session.closed = True
-                self._dismiss(session, _ENDED)
+                self._dismiss(session, Cancelled(_ENDED))
             thread = self._thread
             self._wake.notify_all()
         if thread is not None and thread is not threading.current_thread():
@@ -130,10 +135,10 @@ class SamplerService:
         """Rows in line."""
         return self._line.queued
 
-    def _dismiss(self, session: Session, why: str) -> None:
+    def _dismiss(self, session: Session, why: Cancelled) -> None:
         self._line.drop(session)
         for request in tuple(session.requests):
-            request.finish(Cancelled(why))
+            request.finish(why)
 
     # -- asking ---------------------------------------------------------------------------------------------------
 
@@ -215,7 +220,7 @@ class SamplerService:
             while not self._closed:
                 now = self._clock()
                 for session in [s for s in self._line.waiting if now - s.seen > self._silence]:
-                    self._dismiss(session, _SILENT)
+                    self._dismiss(session, Abandoned(_SILENT))
                 if batch := self._line.next(self.shape.rows, self._known):
                     return batch
                 if not self._wake.wait(self._idle) and not self._line.queued:

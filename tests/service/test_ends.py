@@ -10,8 +10,8 @@ from collections.abc import Callable
 import pytest
 import torch
 
-from glauber_core.errors import Cancelled
-from glauber_core.service import SamplerService
+from glauber_core.errors import Abandoned, Cancelled, UserError
+from glauber_core.service import Samplers, SamplerService, Seat
 from tests.service.fakes import Crowd, Watched, until, values
 
 Serve = Callable[..., SamplerService]
@@ -43,6 +43,24 @@ def test_close_while_waiting(serve: Serve, model: Watched, crowd: Crowd) -> None
     assert service.client("mine")(torch.tensor([TWO]), torch.tensor([0])).shape == (1, 40)  # a new session
 
 
+def test_a_visitor_who_left_may_come_back(model: Watched, crowd: Crowd) -> None:
+    samplers, second = Samplers(), Watched()
+    mine, other = Seat(samplers, "mine"), Seat(samplers, "other")
+    client, service = mine.at(model), samplers.of(model)
+    assert mine.at(model) is client is not other.at(model) and samplers.of(second) is not service
+    plug(service, model, crowd)
+    waiting, stays = crowd.ask(client, ONE), crowd.ask(other.at(model), TWO)
+    until(lambda: service.queued == 2)
+    mine.beat()
+    mine.leave()
+    with pytest.raises(Cancelled):
+        waiting.result(60)
+    model.go()
+    assert stays.result(60).shape == client(torch.tensor([ONE]), torch.tensor([0])).shape
+    assert mine.at(second) is not client and len(mine._clients) == 1
+    service.close()
+
+
 def test_close_while_being_read(serve: Serve, model: Watched, crowd: Crowd) -> None:
     service = serve(rows=2)
     mine = service.client("mine")
@@ -67,8 +85,9 @@ def test_a_silent_session_loses_its_place_and_may_come_back(serve: Serve, model:
     alive.beat()
     now[0] += 2.0  # the silent one has been so for 11 seconds
     model.go()
-    with pytest.raises(Cancelled):
+    with pytest.raises(Abandoned, match="Try again") as lost_error:
         lost.result(60)
+    assert isinstance(lost_error.value, Cancelled) and isinstance(lost_error.value, UserError)
     assert torch.equal(kept.result(60), values(torch.tensor([TWO]), torch.tensor([0]), 2))
     assert ONE not in sum(model.batches, []) and not silent.closed
     again = silent(torch.tensor([ONE]), torch.tensor([0]))  # a call is a sign of life
