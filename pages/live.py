@@ -11,7 +11,7 @@ from glauber_core.starters import STARTERS
 from pages.ui import address, entry, live_controls, live_panels, style
 from pages.ui.live_session import LiveSession
 from pages.ui.player import Player, Track
-from pages.ui.resources import models
+from pages.ui.resources import models, seat
 
 IDEA = "A language model rewrites a sentence: every step, one word is erased and guessed again from the rest."
 BEAT = 0.5  # seconds between two blocks of frames
@@ -19,6 +19,7 @@ BEAT = 0.5  # seconds between two blocks of frames
 
 def open_session() -> LiveSession:
     """The visitor's session; the first call reads the address bar."""
+    seat().beat()
     if "live" in st.session_state:
         return st.session_state["live"]
     base = address.default(STARTERS[0].text)
@@ -26,7 +27,8 @@ def open_session() -> LiveSession:
     with st.spinner("Loading the language model ..."):
         model = models().request(base.model).result()
     encoded = model.vocabulary.encode(base.text)
-    live = LiveSession(model, base, Player([Track(Chain(model, encoded.ids, base.seed, base.tau), 0, "A")]))
+    first = Chain(model, encoded.ids, base.seed, base.tau)
+    live = LiveSession(model, base, Player([Track(first, 0, "A")]), serve=seat().at)
     if not live.restart(replace(wanted, model=model.name)):
         notices.append(f"The link's sentence cannot be used: {live.refused}")
         live.restart(replace(wanted, model=model.name, text=base.text))

@@ -17,6 +17,7 @@ from glauber_core.models.registry import ModelRegistry
 from glauber_core.streams import check_seed
 from glauber_core.temperature import Schedule, check_tau
 from glauber_core.turns import urgent
+from glauber_core.types import Conditionals
 from pages.ui.address import MAX_TAU, Address
 from pages.ui.alone import alone, new_lock
 from pages.ui.fetch import outcome
@@ -43,6 +44,7 @@ class LiveSession:
     pending: a model being fetched, with its name.
     rev: grows when the slider must take a new value from here.
     streams: random streams given to branches so far.
+    serve: what the chains ask instead of the model itself, for instance the visitor's seat at a sampler.
     lock: held by whatever changes or draws the session; re-entrant.
     """
 
@@ -59,6 +61,7 @@ class LiveSession:
     pending: tuple[str, Future[MaskedLM]] | None = None
     rev: int = 0
     streams: int = 0
+    serve: Callable[[MaskedLM], Conditionals] = field(default=lambda model: model, repr=False, compare=False)
     lock: Any = field(default_factory=new_lock, repr=False, compare=False)
 
     # -- the sentence ---------------------------------------------------------------------------------------------
@@ -94,7 +97,7 @@ class LiveSession:
 
     def _chain(self, ids: tuple[int, ...], address: Address, locked: frozenset[int] | tuple[()]) -> Chain:
         return Chain(
-            self.model,
+            self.serve(self.model),
             ids,
             address.seed,
             address.tau,

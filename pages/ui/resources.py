@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import uuid
 
 import streamlit as st
 import torch
 
 from glauber_core.models.registry import ModelRegistry, keep_out_of_collection
 from glauber_core.rectangle.reference import Precision
+from glauber_core.service import Samplers, Seat
 from pages.ui.background import Background
 
 
@@ -20,6 +22,18 @@ def models() -> ModelRegistry:
     torch.set_num_threads(max(1, (os.cpu_count() or 2) // 2))
     device = os.environ.get("GLAUBER_DEVICE") or ("cuda" if torch.cuda.is_available() else "cpu")
     return ModelRegistry(device, after_load=keep_out_of_collection)
+
+
+@st.cache_resource(show_spinner=False, max_entries=1)
+def samplers() -> Samplers:
+    """The process's samplers, one a model. A page that waits cannot beat meanwhile, so silence may be long."""
+    return Samplers(silence=60.0)
+
+
+@st.cache_resource(show_spinner=False, scope="session", on_release=Seat.leave)
+def seat() -> Seat:
+    """The visitor's place at the samplers; a closed tab leaves it."""
+    return Seat(samplers(), uuid.uuid4().hex)
 
 
 @st.cache_resource(show_spinner=False, max_entries=1)
