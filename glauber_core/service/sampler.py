@@ -126,6 +126,11 @@ class SamplerService:
             thread.join()
 
     @property
+    def closed(self) -> bool:
+        """True after ``close``."""
+        return self._closed
+
+    @property
     def batches(self) -> int:
         """Micro-batches handed to the model so far."""
         return self._line.batches

@@ -34,7 +34,7 @@ class Samplers:
         key = (own, *(str(getattr(model, name, "")) for name in ("device", "dtype")))
         with self._mutex:
             service = self._services.get(key)
-            if service is None:
+            if service is None or service.closed:
                 service = self._services[key] = SamplerService(model, cache=self.cache, silence=self._silence)
         return service
 

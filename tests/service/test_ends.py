@@ -136,12 +136,13 @@ def test_a_thread_with_nothing_to_do_ends_and_another_one_starts(serve: Serve) -
 
 
 def test_what_nobody_uses_is_freed_without_a_close(model: Watched) -> None:
+    before = set(threading.enumerate())
     service = SamplerService(model, 2, idle=0.01)
     service.client("a")(torch.tensor([ONE]), torch.tensor([0]))
     left = weakref.ref(service)
     del service
     until(lambda: gc.collect() is not None and left() is None)
-    until(lambda: all(t.name != "sampler" for t in threading.enumerate()))
+    until(lambda: all(t.name != "sampler" for t in set(threading.enumerate()) - before))
 
 
 def test_clients_of_one_name_are_one_session(serve: Serve) -> None:

@@ -188,3 +188,5 @@ def test_samplers_are_one_for_each_model() -> None:
     samplers = Samplers()
     bert, roberta = samplers.of(model("bert")), samplers.of(model("roberta"))
     assert samplers.of(model("bert")) is bert is not roberta and bert.cache is roberta.cache is samplers.cache
+    bert.close()
+    assert samplers.of(model("bert")) is not bert and samplers.of(model("roberta")) is roberta
