@@ -23,8 +23,8 @@ from glauber_core.turns import is_urgent, urgent
 from glauber_core.types import Conditionals
 
 # Processor time of a step at 2, 3 and 4 rows, against the plain model's, 16 tokens: a lone visitor's 1.3, 1.6 and 1.9
-# times (at 32 tokens 1.5, 1.9 and 2.4), one of thirty visitors' 0.70, 0.59 and 0.50 times (0.80, 0.69 and 0.66). So 2 is
-# what a lone visitor hardly notices. The rows of a GPU were not measured.
+# times (at 32 tokens 1.5, 1.9 and 2.4), one of thirty visitors' 0.70, 0.59 and 0.50 times (0.80, 0.69 and 0.66). So 2
+# is what a lone visitor hardly notices. The rows of a GPU were not measured.
 CPU_ROWS, GPU_ROWS = 2, 16
 _ENDED = "This session has ended."
 _SILENT = "The server is busy: this took so long that it was given up. Try again in a moment."
