@@ -138,6 +138,11 @@ class Chain:
         return self.schedule.tau(self.tau, self._programme)
 
     @property
+    def still(self) -> float:
+        """Steps from now on during which the schedule leaves the temperature as it is; below 1 if it moves at once."""
+        return self.schedule.still(self._programme) * self.sweep_length
+
+    @property
     def _programme(self) -> float:
         """Sweeps since the schedule began."""
         return self._sweeps + self._since / self.sweep_length
@@ -209,7 +214,7 @@ class Chain:
         found, end = 0, "changes"
         while found < changes and end == "changes":
             left = last - self.record.elapsed
-            still = self.schedule.still(self._programme) * self.sweep_length
+            still = self.still
             if left <= 0:
                 end = "horizon"
             elif still < 1:

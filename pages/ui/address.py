@@ -1,4 +1,4 @@
-"""The address bar: model, text, seed, tau and colour of the live page, read with suspicion and kept clean."""
+"""The address bar of the live page, read with suspicion and kept clean."""
 
 from __future__ import annotations
 
@@ -20,13 +20,14 @@ COLORS = ("age", "probability", "entropy", "margin", "none")
 
 @dataclass(frozen=True)
 class Address:
-    """What a link holds. ``text`` is empty where it is too long for one."""
+    """What a link holds. ``text`` is empty where it is too long for one; ``skip``: waiting is skipped."""
 
     model: str
     text: str
     seed: int
     tau: float
     color: str
+    skip: bool = False
 
 
 def default(text: str) -> Address:
@@ -58,6 +59,11 @@ def parse(params: dict[str, str], base: Address) -> tuple[Address, list[str]]:
             found = replace(found, color=params["color"])
         else:
             notices.append(f"The link's colouring is unknown; colouring by {base.color}.")
+    if "skip" in params:
+        if params["skip"] in ("0", "1"):
+            found = replace(found, skip=params["skip"] == "1")
+        else:
+            notices.append("The link's skip is neither 0 nor 1; no waiting is skipped.")
     return found, notices
 
 
@@ -101,6 +107,7 @@ def common_fields(model: str, text: str) -> dict[str, str]:
 def fields(address: Address) -> dict[str, str]:
     """The parameters of a link; the temperature is written so that it reads back as the same number."""
     own = {"seed": str(address.seed), "tau": _number(address.tau), "color": address.color}
+    own |= {"skip": "1"} if address.skip else {}
     return own | common_fields(address.model, address.text)
 
 

@@ -1,7 +1,8 @@
 """The playhead of the live page: up to four chains on one clock. Holds no Streamlit; the page draws what it gives.
 
-Time is counted in *global* steps. A chain that began as a branch at global step s has ``offset`` s: its own step k is
-global step s + k. Moving the cursor back replays the record; moving it past a chain's end computes.
+Time is counted in *global* steps, one for each entry of the records: a step, or a change whose waiting was skipped. A
+chain that began as a branch at global step s has ``offset`` s: its own entry k is global step s + k. Moving the cursor
+back replays the record; moving it past a chain's end computes.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from glauber_core.chain import Chain
 from glauber_core.errors import UserError
 from glauber_core.profile import StateProfile, Verdict
 from glauber_core.record import Entry
+from pages.ui.words import ABSORBED, OUTLASTED, UNCHANGING
 
 MAX_CHAINS = 4
 MAX_ENTRIES = 100_000
@@ -34,10 +36,50 @@ class Track:
     offset: int
     name: str
     seen: tuple[int, StateProfile, Verdict] | None = None
+    _stuck: tuple[object, str] | None = None
+
+    @property
+    def _settings(self) -> object:
+        """What decides whether a chain that was not left will be left after all."""
+        return self.chain.steps, self.chain.tau_now, self.chain.locked
+
+    @property
+    def stuck(self) -> str:
+        """Why no change can be skipped to, in one sentence; empty as long as nothing is known against it."""
+        return self._stuck[1] if self._stuck and self._stuck[0] == self._settings else ""
 
     def local(self, cursor: int) -> int:
         """The chain's own step at a global step, within its record."""
         return min(max(cursor - self.offset, 0), self.chain.steps)
+
+    def go(self, target: int, skip: bool) -> None:
+        """Compute up to a global step, but at most two entries: a chain that fell behind catches up by and by.
+
+        Args:
+            target: the global step.
+            skip: each entry is a change, the waiting before it skipped; ``stuck`` says why there was none. Where the
+                schedule moves the temperature at once, it is a step.
+
+        Raises:
+            UserError: the record is full.
+        """
+        for _ in range(min(target - self.offset - self.chain.steps, 2)):
+            if self.chain.steps >= MAX_ENTRIES:
+                raise UserError(f"This run has reached {MAX_ENTRIES:,} steps; export it, then reset to go on.")
+            skipping = skip and self.chain.still >= 1
+            if not skipping:
+                self.chain.advance(1)
+            elif self.stuck:
+                return
+            else:
+                end = self.chain.skip(1).end
+                if end != "changes":
+                    frozen = ABSORBED if self.chain.tau_now == 0 else UNCHANGING
+                    self._stuck = self._settings, frozen if end == "absorbed" else OUTLASTED
+                    return
+            # Of the sentence after a skip the next skip reads every word anyway.
+            if skipping or self.chain.steps % self.chain.sweep_length == 0:
+                self.look(self.chain.steps)
 
     def look(self, step: int) -> None:
         """Whole-state figures of one of its steps, unless they are the ones already held."""
@@ -62,8 +104,10 @@ class Player:
     cursor: the global step on the screen once the frames of the last block have been played.
     playing: True while time passes.
     speed: wanted steps per second; None = as fast as they can be computed.
+    skip: playing goes from change to change, the waiting between them skipped.
+    pace: the same as ``speed`` in changes per second, while they are skipped to.
     epoch, seq: the page's marks for "drop what is queued" and "a new block".
-    rate: steps per second really reached, measured over the last blocks.
+    rate: steps (or changes) per second really reached, measured over the last blocks.
     until: the global step at which the clock stops by itself; None = when told to.
     """
 
@@ -71,6 +115,8 @@ class Player:
     cursor: int = 0
     playing: bool = False
     speed: float | None = 12.0
+    skip: bool = False
+    pace: float | None = 3.0
     epoch: int = 0
     seq: int = 0
     rate: float | None = None
@@ -92,6 +138,21 @@ class Player:
         """True at the end of the record, False while an earlier step is looked at."""
         return self.cursor >= self.head
 
+    @property
+    def wanted(self) -> float | None:
+        """Entries per second that playing aims at: ``pace`` or ``speed``."""
+        return self.pace if self.skip else self.speed
+
+    @property
+    def clocked(self) -> bool:
+        """True where entries are no measure of time: waiting is being skipped, or some record holds skipped waiting."""
+        return self.skip or any(t.chain.record.elapsed > t.chain.steps for t in self.tracks)
+
+    @property
+    def stuck(self) -> bool:
+        """True at the end of the record if no chain can be skipped on."""
+        return self.skip and self.live and all(t.stuck for t in self.tracks)
+
     def still(self) -> None:
         """Show the present state at once and drop what was waiting to be played."""
         self.epoch += 1
@@ -100,12 +161,13 @@ class Player:
         self._owed = 0.0
         self.block = Block([t.local(self.cursor) for t in self.tracks], [[] for _ in self.tracks])
 
-    def move(self, steps: int, deadline: float | None = None) -> int:
+    def move(self, steps: int, deadline: float | None = None, skip: bool = False) -> int:
         """Advance the clock by up to ``steps`` steps and make their frames the new block; the steps done.
 
         Args:
             steps: at least 0.
             deadline: ``time.monotonic()`` value after which no further step is computed; replayed ones cost nothing.
+            skip: what is computed are changes, one of each chain a step; it ends early where no chain has one.
 
         Raises:
             UserError: every word of a chain is locked, or the record is full; the steps before stay.
@@ -119,15 +181,9 @@ class Player:
             while done < steps:
                 target = self.cursor + 1
                 for track in self.tracks:
-                    missing = target - track.offset - track.chain.steps
-                    if missing > 0:
-                        if track.chain.steps + missing > MAX_ENTRIES:
-                            raise UserError(
-                                f"This run has reached {MAX_ENTRIES:,} steps; export it, then reset to go on."
-                            )
-                        track.chain.advance(missing)
-                        if track.chain.steps % track.chain.sweep_length == 0:
-                            track.look(track.chain.steps)
+                    track.go(target, skip)
+                if target > self.head:
+                    break
                 self.cursor = target
                 done += 1
                 if deadline is not None and time.monotonic() >= deadline:
@@ -146,6 +202,8 @@ class Player:
     def tick(self, interval: float, now: float | None = None) -> None:
         """One beat of the page's timer while playing: as many steps as the speed asks for since the last beat.
 
+        What a click of the sweep button left to do (``until``) is done in steps, whether waiting is skipped or not.
+
         Args:
             interval: seconds between beats; at most 0.6 of it is spent computing, the rest is for the page.
             now: clock value, for tests.
@@ -155,16 +213,17 @@ class Player:
         self._last = clock
         if self.until is not None:
             wanted = self.until - self.cursor
-        elif self.speed is None:
+        elif self.wanted is None:
             wanted = MAX_FRAMES
         else:
-            self._owed += self.speed * elapsed
+            self._owed += self.wanted * elapsed
             wanted = int(self._owed)
             self._owed -= wanted
-        done = self.move(wanted, time.monotonic() + 0.6 * interval)
+        skip = self.skip and self.until is None
+        done = self.move(wanted, time.monotonic() + 0.6 * interval, skip)
         reached = done / max(elapsed, 1e-3)
         self.rate = reached if self.rate is None else 0.7 * self.rate + 0.3 * reached
-        if self.until is not None and self.cursor >= self.until:
+        if self.stuck if self.until is None else self.cursor >= self.until:
             self.pause()
 
     def play(self) -> None:
@@ -172,6 +231,11 @@ class Player:
         if self.playing:
             return
         self.playing, self._last, self.rate, self._owed = True, None, None, 0.0
+
+    def set_skip(self, on: bool) -> None:
+        """Skip waiting from the next beat on, or simulate every step again; what was recorded stays as it is."""
+        if on != self.skip:
+            self.skip, self.rate, self._owed = on, None, 0.0
 
     def pause(self) -> None:
         """Stop the clock; what was computed stays."""

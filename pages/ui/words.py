@@ -6,6 +6,10 @@ import math
 
 from glauber_core.profile import HOLD, WINDOW_SWEEPS, StateProfile, Verdict
 
+ABSORBED = "This sentence never changes at temperature 0."
+UNCHANGING = "This sentence never changes at this temperature."
+OUTLASTED = "10^306 steps have passed, where the clock of a run ends: reset, or branch to go on."
+
 
 def count(value: float) -> str:
     """A number of steps as a person reads it: 3.2, 47, 32,000, 4.1 million, 10^14."""
@@ -19,6 +23,16 @@ def count(value: float) -> str:
         scale, name = (1e9, "billion") if value >= 1e9 else (1e6, "million")
         return f"{value / scale:.1f} {name}"
     return f"10^{math.log10(value):.0f}"
+
+
+def whole(number: int) -> str:
+    """A whole number that is known: its digits below a million, else as ``count`` says it."""
+    return f"{number:,}" if number < 1_000_000 else count(float(number))
+
+
+def steps(number: int) -> str:
+    """``whole`` with its unit."""
+    return "1 step" if number == 1 else f"{whole(number)} steps"
 
 
 def dwell(figures: StateProfile, skipped: int) -> str:
