@@ -84,7 +84,10 @@ def stage(data: Mapping[str, Any], *, key: str, on_pick_change: Callable[[], Non
             ``n_free`` (steps in a sweep) and ``chains``. A chain has ``id``, ``title``, ``tau``, ``step``, ``tokens``
             ({t, glue, locked, oov}), ``age`` (steps), ``probability``, ``entropy`` and ``margin`` (nats), all of the
             state before the block; ``frames`` ({s, i, t, glue, oov, c, tau, p, h, m}); ``badge`` ({kind, text, tip,
-            step}) and ``counters``, shown when the block has been played; ``selected``, shown at once.
+            step}) and ``counters``, shown when the block has been played; ``selected``, shown at once. Where steps are
+            no measure of time, ``unit`` is ``entry``; a chain and each of its frames then have ``said`` ({wait, clock,
+            count}, words shown as they are), the chain ``waits`` (the wait before each word's last change, in words)
+            and ``end`` (why it does not go on, shown when the block has been played).
         key: key of the component.
         on_pick_change: called when a word is clicked, with ``st.session_state[key].pick`` set.
 
@@ -111,7 +114,14 @@ def conditional_panel(data: Mapping[str, Any], *, key: str, on_choose_change: Ca
 
 
 def scrubber(
-    cursor: int, head: int, note: str, *, key: str, disabled: bool = False, on_seek_change: Callable[[], None]
+    cursor: int,
+    head: int,
+    note: str,
+    *,
+    key: str,
+    unit: str = "step",
+    disabled: bool = False,
+    on_seek_change: Callable[[], None],
 ) -> Any:
     """A slider over the steps of a run. Streamlit's own carries an old place over when its length changes.
 
@@ -119,26 +129,28 @@ def scrubber(
         cursor, head: the step shown and the last one computed.
         note: a few words at the right.
         key: key of the component.
+        unit: what is counted.
         disabled: show it without letting it be moved.
         on_seek_change: called when it is moved, with ``st.session_state[key].seek`` set.
 
     Returns:
         A result whose ``seek`` is ``{"step": number}`` or None.
     """
-    data = {"cursor": cursor, "head": head, "note": note, "disabled": disabled}
+    data = {"cursor": cursor, "head": head, "note": note, "unit": unit, "disabled": disabled}
     return _SCRUBBER(key=key, data=data, on_seek_change=on_seek_change)
 
 
 def timelines(data: Mapping[str, Any], *, key: str, on_seek_change: Callable[[], None] | None = None) -> Any:
-    """Holding probability, words at the argmax and changes per sweep over time, one line for each chain.
+    """Holding probability, words at the argmax and changes per sweep (or waits) over time, one line for each chain.
 
     Args:
         data: ``n`` (words), ``cursor`` and ``xmax`` (sweeps) and ``chains``: ``id``, ``title``, ``holding``
-            ([sweep, h, expected stay in steps]), ``argmax``, ``changes`` and ``tau`` ([sweep, value]), by time.
+            ([sweep, h, expected stay in steps]), ``argmax``, ``changes`` and ``tau`` ([sweep, value]), by time. With
+            ``unit`` ``entry`` x is in entries, and ``waits`` ([entry, log10 of steps, words]) replaces ``changes``.
         key: key of the component.
         on_seek_change: called on a click, with ``st.session_state[key].seek`` set.
 
     Returns:
-        A result whose ``seek`` is ``{"sweep": number from 0 to xmax}`` or None.
+        A result whose ``seek`` is ``{unit: number from 0 to xmax}`` or None.
     """
     return _TIMELINES(key=key, data=dict(data), on_seek_change=on_seek_change or _nothing)

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from glauber_core.models import Vocabulary
-from glauber_core.record import Entry
+from glauber_core.record import Entry, RunRecord
 from glauber_core.view import ConditionalView
 from pages.ui.player import Player, Track
-from pages.ui.words import badge
+from pages.ui.waits import Waits
+from pages.ui.words import badge, steps
 
 MAX_POINTS = 400
 
@@ -46,8 +47,9 @@ def _values(track: Track, step: int) -> dict[str, list[float | None]]:
     return {name: [_number(v) for v in values] for name, values in known.items()}
 
 
-def _frame(vocabulary: Vocabulary, number: int, sweeps: float, entry: Entry) -> dict[str, Any]:
-    return {
+def _frame(vocabulary: Vocabulary, number: int, sweeps: float, entry: Entry, waits: Waits | None) -> dict[str, Any]:
+    said = {"said": waits.said(number)} if waits else {}
+    return said | {
         "s": number,
         "w": sweeps,
         "i": entry.position,
@@ -65,6 +67,7 @@ def stage(
 ) -> dict[str, Any]:
     """Data of the ``stage`` component: the state before the block, then its frames."""
     chains = []
+    unit = "entry" if player.clocked else "step"
     for track, first, frames in zip(player.tracks, player.block.starts, player.block.frames, strict=True):
         chain = track.chain
         last = track.local(player.cursor)
@@ -72,12 +75,19 @@ def stage(
         changed = chain.record.last_changes(first)
         times = chain.record.sweep_times()
         changes = sum(e.old != e.new for e in chain.record.entries[:last])
+        waits = Waits(chain.record) if player.clocked else None
+        told: dict[str, Any] = {}
+        if waits:
+            told = {"said": waits.said(first)}
+            told["waits"] = [None if c is None else steps(waits.before(c)) for c in changed]
+            told["end"] = track.stuck if player.skip and last == chain.steps else ""
         chains.append(
-            {
+            told
+            | {
                 "id": track.name,
                 "title": f"chain {track.name}, seed {chain.header.seed}"
                 if chain.header.parent is None
-                else f"chain {track.name}, branched at step {track.offset:,}",
+                else f"chain {track.name}, branched at {unit} {track.offset:,}",
                 "tau": chain.record.entries[last].tau if last < chain.steps else chain.tau_now,
                 "step": first,
                 "tokens": [
@@ -86,7 +96,7 @@ def stage(
                 "age": [None if c is None else first - c for c in changed],
                 **_values(track, first),
                 "sweep": float(times[first]),
-                "frames": [_frame(vocabulary, number, float(times[number]), entry) for number, entry in frames],
+                "frames": [_frame(vocabulary, number, float(times[number]), entry, waits) for number, entry in frames],
                 "badge": badge(track.seen[1], track.seen[2], track.seen[0])
                 if track.seen
                 else {"kind": "unknown", "text": "not yet known", "tip": "Computed once a sweep.", "step": first},
@@ -100,6 +110,7 @@ def stage(
         "playing": player.playing,
         "frame_ms": frame_ms,
         "color": color,
+        "unit": unit,
         "n_free": player.tracks[0].chain.sweep_length,
         "chains": chains,
     }
@@ -142,14 +153,36 @@ def _thin(points: list[list[float]]) -> list[list[float]]:
     return [points[k] for k in index]
 
 
+def _peaks(points: list[list[Any]]) -> list[list[Any]]:
+    """At most ``MAX_POINTS`` points, the highest of each stretch."""
+    size = -(-len(points) // MAX_POINTS) or 1
+    return [max(points[k : k + size], key=lambda p: p[1]) for k in range(0, len(points), size)]
+
+
+def _changes_per_sweep(record: RunRecord, times: np.ndarray, start: float, last: int) -> list[list[float]]:
+    """[sweep on the axis, changes] of each whole sweep of the first ``last`` entries."""
+    moved = np.array([e.old != e.new for e in record.entries[:last]], dtype=float)
+    # A step belongs to the sweep that it completes or is part of; only whole sweeps are counted.
+    number = np.ceil(times[1 : last + 1] - 1e-9).astype(int)
+    whole = int(times[last] + 1e-9)
+    changes = np.bincount(number, weights=moved, minlength=whole + 1)[1 : whole + 1]
+    return [[start + k, float(c)] for k, c in enumerate(changes, start=1)]
+
+
 def timelines(player: Player) -> dict[str, Any]:
-    """Data of the ``timelines`` component: x is in sweeps of the first chain."""
-    clock = player.tracks[0].chain.record.sweep_times()
+    """Data of the ``timelines`` component: x is in sweeps of the first chain.
+
+    Where waiting was skipped it is in entries: on a scale of time one long wait would leave no room for anything else.
+    """
+    if player.clocked:
+        clock = np.arange(player.head + 1, dtype=float)
+    else:
+        clock = player.tracks[0].chain.record.sweep_times()
     start = {t.name: float(clock[min(t.offset, len(clock) - 1)]) for t in player.tracks}
     chains, ends = [], [1.0]
     for track in player.tracks:
         record, last = track.chain.record, track.local(player.cursor)
-        times = start[track.name] + record.sweep_times()
+        times = start[track.name] + (np.arange(len(record) + 1.0) if player.clocked else record.sweep_times())
         holding, argmax = [], []
         for p in record.profiles:
             if p["step"] > last:
@@ -158,11 +191,10 @@ def timelines(player: Player) -> dict[str, Any]:
             if not math.isnan(rest):
                 holding.append([x, p["holding"], math.exp(rest) if rest < 700 else 1e300])
             argmax.append([x, p["argmax"]])
-        moved = np.array([e.old != e.new for e in record.entries[:last]], dtype=float)
-        # A step belongs to the sweep that it completes or is part of; only whole sweeps are counted.
-        number = np.ceil(times[1 : last + 1] - start[track.name] - 1e-9).astype(int)
-        whole = int(times[last] - start[track.name] + 1e-9)
-        changes = np.bincount(number, weights=moved, minlength=whole + 1)[1 : whole + 1]
+        if player.clocked:
+            third = {"waits": [[start[track.name] + k, *wait] for k, *wait in _peaks(Waits(record).powers(last))]}
+        else:
+            third = {"changes": _thin(_changes_per_sweep(record, times - start[track.name], start[track.name], last))}
         taus = [e.tau for e in record.entries[:last]] or [track.chain.tau_now]
         chains.append(
             {
@@ -170,7 +202,7 @@ def timelines(player: Player) -> dict[str, Any]:
                 "title": track.name,
                 "holding": _thin(holding),
                 "argmax": _thin(argmax),
-                "changes": _thin([[start[track.name] + k, float(c)] for k, c in enumerate(changes, start=1)]),
+                **third,
                 "tau": _thin([[float(times[k]), t] for k, t in enumerate(taus)]),
             }
         )
@@ -178,6 +210,7 @@ def timelines(player: Player) -> dict[str, Any]:
     cursor = float(clock[min(player.cursor, len(clock) - 1)])
     return {
         "epoch": str(id(player)),
+        "unit": "entry" if player.clocked else "sweep",
         "n": player.tracks[0].chain.sweep_length,
         "cursor": cursor,
         "xmax": max(ends),

@@ -17,14 +17,11 @@ from pages.ui.player import MAX_CHAINS
 from pages.ui.resources import models
 from pages.ui.style import say
 
-SPEEDS: dict[str, float | None] = {
-    "1 step a second": 1.0,
-    "3 steps a second": 3.0,
-    "6 steps a second": 6.0,
-    "12 steps a second": 12.0,
-    "25 steps a second": 25.0,
-    "as fast as it computes": None,
-}
+SPEEDS = (1.0, 3.0, 6.0, 12.0, 25.0, None)
+SKIP = (
+    "Play goes straight from change to change and says how long the sentence had waited: the same law as step by step, "
+    "other random numbers. Nothing that was recorded changes."
+)
 SCHEDULE_NAMES = dict(zip(SCHEDULES, ("constant", "heat, then cool", "slow anneal"), strict=True))
 COLOR_NAMES = dict(
     zip(
@@ -88,7 +85,7 @@ def sentence(live: LiveSession) -> None:
         help="The same seed, sentence and temperature give the same path.",
     )
     with link.popover("link", key="link", width="stretch"):
-        st.write("The address bar holds sentence, model, seed, temperature and colours; for the steps, export the run.")
+        st.write("The address bar holds sentence, model and settings; for the steps, export the run.")
         st.code(_query(live), language=None, wrap_lines=True)
         if len(live.address.text) > MAX_TEXT:
             st.write("The sentence is too long for a link; export the run instead.")
@@ -129,7 +126,7 @@ def waiting(live: LiveSession) -> None:
 
 
 def transport(live: LiveSession) -> None:
-    """Temperature, play, step, sweep, reset, speed, schedule, colour, compare."""
+    """Temperature, play, step, sweep, reset, speed, schedule, colour, compare, skip waiting."""
     player = live.player
     state = st.session_state
     tau, buttons = st.columns([5, 6], vertical_alignment="center")
@@ -138,9 +135,11 @@ def transport(live: LiveSession) -> None:
     with buttons, st.container(horizontal=True, key="transport", vertical_alignment="center"):
         label, icon = ("pause", ":material/pause:") if player.playing else ("play", ":material/play_arrow:")
         st.button(
-            label, icon=icon, type="primary", on_click=live.run, args=(not player.playing,), key="play", width=120
+            label, icon=icon, type="primary", on_click=live.run, args=(not player.playing,), key="play", width=108
         )
-        st.button("step", on_click=live.move, args=(1,), key="step", disabled=player.playing)
+        st.button(
+            "next change" if player.skip else "step", on_click=live.step, key="step", disabled=player.playing, width=114
+        )
         sweep = player.tracks[0].chain.sweep_length
         st.button(
             "sweep",
@@ -153,8 +152,10 @@ def transport(live: LiveSession) -> None:
         st.button("reset", on_click=live.reset, key="reset", help="Back to the sentence at step 0.")
         with st.popover("more", key="more"):
             # A value given through the session's state does not reach a field inside a popover that is still closed.
-            speed = list(SPEEDS.values()).index(player.speed)
-            player.speed = SPEEDS.get(st.selectbox("speed", list(SPEEDS), speed, key="speed"), player.speed)
+            if player.skip:
+                player.pace = _speed(player.pace, "change", "pace")
+            else:
+                player.speed = _speed(player.speed, "step", "speed")
             st.selectbox(
                 "temperature over time",
                 list(SCHEDULE_NAMES),
@@ -176,6 +177,17 @@ def transport(live: LiveSession) -> None:
                 live.address = replace(live.address, color=color)
         with st.popover("compare", key="compare"):
             _compare(live)
+        state.setdefault("skip", live.address.skip)
+        st.toggle("skip waiting", key="skip", on_change=lambda: live.set_skip(state["skip"]), help=SKIP)
+
+
+def _speed(now: float | None, unit: str, key: str) -> float | None:
+    """The menu of speeds in steps or changes a second; the one chosen."""
+    names = {
+        "as fast as it computes" if speed is None else f"{speed:.0f} {unit}{'' if speed == 1 else 's'} a second": speed
+        for speed in SPEEDS
+    }
+    return names.get(st.selectbox("speed", list(names), list(names.values()).index(now), key=key), now)
 
 
 def _query(live: LiveSession) -> str:

@@ -8,9 +8,16 @@ from glauber_core.turns import urgent
 from pages.ui import frames
 from pages.ui.components import conditional_panel, scrubber, stage, timelines
 from pages.ui.live_session import REWOUND, LiveSession
+from pages.ui.player import Player
 from pages.ui.style import say
+from pages.ui.words import whole
 
 LOG_ROWS = 500
+
+
+def unit_of(player: Player) -> str:
+    """What the records' entries are called: steps, as long as every step has one."""
+    return "entry" if player.clocked else "step"
 
 
 def moving(live: LiveSession, beat: float) -> None:
@@ -37,7 +44,7 @@ def moving(live: LiveSession, beat: float) -> None:
 def _strip(live: LiveSession, beat: float) -> None:
     player = live.player
     longest = max((len(f) for f in player.block.frames), default=0)
-    frame_ms = int(1000 / player.speed) if player.speed else int(1000 * beat / max(longest, 1))
+    frame_ms = int(1000 / player.wanted) if player.wanted else int(1000 * beat / max(longest, 1))
     data = frames.stage(player, live.model.vocabulary, live.address.color, frame_ms, live.selected)
     stage(data, key="stage", on_pick_change=lambda: _pick(live))
 
@@ -51,7 +58,7 @@ def _pick(live: LiveSession) -> None:
 def _seek(live: LiveSession) -> None:
     wanted = st.session_state["timelines"].seek
     if isinstance(wanted, dict):
-        live.seek_sweep(wanted.get("sweep"))
+        live.seek(wanted["entry"]) if "entry" in wanted else live.seek_sweep(wanted.get("sweep"))
 
 
 def _hands(live: LiveSession) -> None:
@@ -95,8 +102,11 @@ def _time(live: LiveSession) -> None:
     if player.playing and not player.live:
         note = "replaying recorded steps; branch to change them"
     elif player.playing and player.rate is not None:
-        wanted = "" if player.speed is None else f" of {player.speed:g} wanted"
-        note = f"{player.rate:.1f} steps a second{wanted}"
+        unit = "changes" if player.skip and player.until is None else "steps"
+        wanted = "" if player.wanted is None else f" of {player.wanted:g} wanted"
+        note = f"{player.rate:.1f} {unit} a second{wanted}"
+    elif player.stuck:
+        note = player.tracks[0].stuck if len(player.tracks) == 1 else "No chain changes any more."
 
     with st.container(key="time", horizontal=True, vertical_alignment="bottom"):
         scrubber(
@@ -104,6 +114,7 @@ def _time(live: LiveSession) -> None:
             player.head,
             note,
             key="scrubber",
+            unit=unit_of(player),
             disabled=player.playing or player.head == 0,
             on_seek_change=lambda: _scrub(live),
         )
@@ -113,7 +124,7 @@ def _time(live: LiveSession) -> None:
             on_click=live.seek,
             args=(player.head,),
             disabled=player.playing or player.live,
-            help="Back to the last step computed.",
+            help="Back to the last sentence computed.",
         )
         st.button(
             "branch",
@@ -140,7 +151,9 @@ def _conditional(live: LiveSession) -> None:
     with urgent():
         view = track.chain.conditional(position, step)
     word = int(track.chain.record.state_at(step)[position])
-    note = f"chain {track.name}, step {step:,}" if len(live.player.tracks) > 1 else f"step {step:,}"
+    note = f"{unit_of(live.player)} {step:,}"
+    if len(live.player.tracks) > 1:
+        note = f"chain {track.name}, {note}"
     data = frames.conditional(live.model.vocabulary, view, position, word, note)
     conditional_panel(data, key="conditional", on_choose_change=lambda: _choose(live))
 
@@ -162,19 +175,24 @@ def _log(live: LiveSession) -> None:
         chain, vocabulary = track.chain, live.model.vocabulary
         first = max(0, chain.steps - LOG_ROWS)
         entries = [] if player.playing else list(enumerate(chain.record.entries[first:], start=first + 1))[::-1]
+        clock = chain.record.clock() if entries else []
         rows = [
             {
-                "step": k,
+                unit_of(player): k,
                 "kind": e.kind,
                 "word number": e.position + 1,
                 "old": vocabulary.surface(e.old).text,
                 "new": vocabulary.surface(e.new).text,
                 "log p (nats)": e.log_prob,
                 "tau": e.tau,
+                # As text: no column of numbers holds 10^300.
+                **({"steps it took": whole(e.dwell), "steps so far": whole(clock[k])} if player.clocked else {}),
             }
             for k, e in entries
         ]
-        shown = f"The last {len(entries):,} of {chain.steps:,} steps, newest first."
+        shown = (
+            f"The last {len(entries):,} of {chain.steps:,} {'entries' if player.clocked else 'steps'}, newest first."
+        )
         st.caption("The steps are listed on every pause." if player.playing else shown)
         st.dataframe(rows or None, height=280, hide_index=True)
         stem = f"glauber-{chain.header.seed}-{track.name}"
@@ -215,6 +233,13 @@ $1/q$ steps. Words outside the sampled vocabulary (an unknown or a blank) are le
 **Margin** $g_i = \ell_i(x_i) - \max_{v \ne x_i} \ell_i(v)$, in nats at $\tau = 1$. **Perfect trap**: all margins are
 positive. **Approximate trap**: not perfect, but $h \ge 0.99$, or the chain stayed within $\max(1, n/8)$ words of one
 visited sentence for 20 sweeps. Otherwise *wandering*.
+
+**Skip waiting** is exact too, by the $n$-fold way (Bortz, Kalos and Lebowitz, J. Comput. Phys. 17, 1975): from one look
+at every free word, the number $D$ of steps up to and including the next change is drawn from
+$P(D > k) = (1 - q)^k$, then the change, word $i$ to $v 
+e x_i$, with probability $p_i^	au(v \mid x_{-i}) / (n q)$. The
+run has the law of the plain steps, with other random numbers; while a slow anneal moves the temperature at every step,
+plain steps are done. The clock counts simulated steps, and what is done by hand as one.
 
 Colours by probability, entropy and margin show each word's figure when it was last looked at. Rare words are written as
 several pieces, each a token of its own; pieces that continue a word stand close to it, and one that has lost its

@@ -76,6 +76,7 @@ class LiveSession:
             self.refused = str(error)
             return False
         self._begin(chain)
+        self.player.set_skip(address.skip)
         self.address, self.notes, self.selected = address, encoded.notes, None
         self.refused = self.hint = ""
         self.streams = 0
@@ -91,8 +92,9 @@ class LiveSession:
             self.selected = None
 
     def _begin(self, chain: Chain) -> None:
-        """One chain on a clock of its own, at the speed chosen before."""
-        self.player = Player([Track(chain, 0, "A")], speed=self.player.speed, epoch=self.player.epoch)
+        """One chain on a clock of its own, played as before."""
+        old = self.player
+        self.player = Player([Track(chain, 0, "A")], old.speed, old.skip, old.pace, epoch=old.epoch)
         self.own_tau, self.error = {}, ""
 
     def _chain(self, ids: tuple[int, ...], address: Address, locked: frozenset[int] | tuple[()]) -> Chain:
@@ -178,16 +180,32 @@ class LiveSession:
             self.player.pause()
 
     @alone
-    def move(self, steps: int) -> None:
-        """A number of steps at once; what takes longer than ``AT_ONCE`` goes on by the clock and can be paused."""
+    def set_skip(self, on: bool) -> None:
+        """Skip waiting from now on, or simulate every step again; the records so far stay as they are."""
+        self.address = replace(self.address, skip=on)
+        self.player.set_skip(on)
+
+    def step(self) -> None:
+        """One step, or the next change if waiting is skipped."""
+        with urgent():  # a change reads every word
+            self.move(1, self.player.skip)
+
+    @alone
+    def move(self, steps: int, skip: bool = False) -> None:
+        """A number of steps at once; what takes longer than ``AT_ONCE`` goes on by the clock and can be paused.
+
+        Args:
+            steps: at least 0.
+            skip: go on by changes instead; then what is not done in time, or cannot be, is left.
+        """
         self.error = ""
         player = self.player
         try:
-            done = player.move(steps, time.monotonic() + AT_ONCE)
+            done = player.move(steps, time.monotonic() + AT_ONCE, skip)
         except UserError as error:
             self.error = str(error)
             return
-        if done < steps:
+        if done < steps and not skip:
             player.play()
             player.until = player.cursor + steps - done
 

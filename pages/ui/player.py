@@ -101,22 +101,22 @@ class Block:
 class Player:
     """Attributes:
     tracks: one to four chains.
-    cursor: the global step on the screen once the frames of the last block have been played.
-    playing: True while time passes.
     speed: wanted steps per second; None = as fast as they can be computed.
     skip: playing goes from change to change, the waiting between them skipped.
     pace: the same as ``speed`` in changes per second, while they are skipped to.
+    cursor: the global step on the screen once the frames of the last block have been played.
+    playing: True while time passes.
     epoch, seq: the page's marks for "drop what is queued" and "a new block".
     rate: steps (or changes) per second really reached, measured over the last blocks.
     until: the global step at which the clock stops by itself; None = when told to.
     """
 
     tracks: list[Track]
-    cursor: int = 0
-    playing: bool = False
     speed: float | None = 12.0
     skip: bool = False
     pace: float | None = 3.0
+    cursor: int = 0
+    playing: bool = False
     epoch: int = 0
     seq: int = 0
     rate: float | None = None
@@ -124,6 +124,8 @@ class Player:
     block: Block = field(default_factory=lambda: Block([], []))
     _last: float | None = None
     _owed: float = 0.0
+    _left: list[Track] = field(default_factory=list)
+    _target: int = 0
 
     def __post_init__(self) -> None:
         self.still()
@@ -157,6 +159,7 @@ class Player:
         """Show the present state at once and drop what was waiting to be played."""
         self.epoch += 1
         self.seq = 0
+        self._left = []
         self._last = None
         self._owed = 0.0
         self.block = Block([t.local(self.cursor) for t in self.tracks], [[] for _ in self.tracks])
@@ -167,7 +170,8 @@ class Player:
         Args:
             steps: at least 0.
             deadline: ``time.monotonic()`` value after which no further step is computed; replayed ones cost nothing.
-            skip: what is computed are changes, one of each chain a step; it ends early where no chain has one.
+            skip: what is computed are changes, one of each chain a step; it ends early where no chain has one. While
+                playing, the deadline may fall between two chains of a step: the next call begins with the others.
 
         Raises:
             UserError: every word of a chain is locked, or the record is full; the steps before stay.
@@ -178,16 +182,17 @@ class Player:
             for track in self.tracks:  # before any of them moves, or they would no longer share one clock
                 if len(track.chain.locked) == track.chain.n:
                     raise UserError(f"Every word is locked in chain {track.name}: unlock at least one to go on.")
-            while done < steps:
-                target = self.cursor + 1
-                for track in self.tracks:
-                    track.go(target, skip)
-                if target > self.head:
+            late = False
+            while (done < steps or self._left) and not late:
+                tracks, target = self._left or self.tracks, self._target if self._left else self.cursor + 1
+                self._left, self._target = list(tracks), target
+                while self._left and not (late and skip and self.playing):
+                    self._left.pop(0).go(target, skip)
+                    self.cursor = max(self.cursor, min(target, self.head))
+                    late = deadline is not None and time.monotonic() >= deadline
+                if self.cursor < target:
                     break
-                self.cursor = target
-                done += 1
-                if deadline is not None and time.monotonic() >= deadline:
-                    break
+                done += not self._left
         finally:
             self.seq += 1
             self.block = Block(

@@ -1,4 +1,4 @@
-"""The playhead that skips waiting: one change a frame, the same clock for all chains, and an end where nothing moves."""
+"""The playhead that skips waiting: one change a frame, one clock for all chains, an end where nothing moves."""
 
 from __future__ import annotations
 
@@ -96,22 +96,48 @@ def test_what_is_left_of_a_sweep_is_steps() -> None:
     assert not player.playing and [e.kind for e in player.tracks[0].chain.record.entries] == ["step"] * 7
 
 
-@pytest.mark.parametrize("tau, seconds, done", [(1.0, 0.05, 3), (1.0, 10.0, 1)])
-def test_a_beat_ends_in_time(monkeypatch: pytest.MonkeyPatch, tau: float, seconds: float, done: int) -> None:
-    class Slow:
-        now, vocab_size, allowed = 100.0, TABLE.vocab_size, TABLE.allowed
+class Slow:
+    """Conditionals of which a skip and the look at what it led to take a time, on a clock of their own."""
 
-        def __call__(self, states: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
-            self.now += seconds / 2  # a skip and the look at what it led to: two calls
-            return TABLE(states, positions)
+    vocab_size, allowed = TABLE.vocab_size, TABLE.allowed
 
-    slow = Slow()
-    monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: slow.now))
-    player = skipping(Chain(slow, START, 1, tau))
+    def __init__(self, seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now, self.seconds = 100.0, seconds
+        monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: self.now))
+
+    def __call__(self, states: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
+        self.now += self.seconds / 2
+        return TABLE(states, positions)
+
+
+@pytest.mark.parametrize("seconds, done", [(0.05, 3), (10.0, 1)])
+def test_a_beat_ends_in_time(monkeypatch: pytest.MonkeyPatch, seconds: float, done: int) -> None:
+    slow = Slow(seconds, monkeypatch)
+    player = skipping(Chain(slow, START, 1, 1.0))
     player.pace = None
     player.play()
     player.tick(0.2)  # 0.6 of it is 0.12 seconds
     assert player.cursor == done
+
+
+def test_it_ends_between_two_chains_if_need_be_and_the_others_come_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    slow = Slow(1.0, monkeypatch)
+    player = skipping(*(Chain(slow, START, seed, 1.0) for seed in (1, 2, 3)))
+    player.play()
+    seen = []
+    for _ in range(7):
+        player.tick(0.5)  # time for one chain's change
+        assert player.live  # nothing is ahead of the screen
+        seen.append([t.chain.steps for t in player.tracks])
+        moved = [k for frames in player.block.frames for k, _ in frames]
+        assert moved == [player.cursor]
+    assert seen == [[1, 0, 0], [1, 1, 0], [1, 1, 1], [2, 1, 1], [2, 2, 1], [2, 2, 2], [3, 2, 2]]
+    player.pause()
+    assert player.move(1, slow.now, skip=True) == 1  # a click is done for every chain
+    assert [t.chain.steps for t in player.tracks] == [3, 3, 3]
+    assert player.move(1, slow.now, skip=True) == 1
+    for track, seed in zip(player.tracks, (1, 2, 3), strict=True):
+        assert track.chain.record.entries == changes(chain(seed=seed), 4)
 
 
 # -- where nothing moves ----------------------------------------------------------------------------------------------

@@ -41,7 +41,7 @@ function create(parent) {
 
 function say(s) {
   const text = (x) => Number(x).toLocaleString("en-US");
-  setText(s.label, `step ${text(s.range.value)} of ${text(s.range.max)}`);
+  setText(s.label, `${s.unit} ${text(s.range.value)} of ${text(s.range.max)}`);
   s.range.style.setProperty("--at", (100 * s.range.value) / Math.max(1, Number(s.range.max)) + "%");
 }
 
@@ -50,15 +50,16 @@ export default function (component) {
   const s = instance(instances, parentElement, () => create(parentElement));
   s.emit = setTriggerValue;
   if (data) {
+    s.unit = data.unit ?? "step";
     if (!s.drag) {
       setAttribute(s.range, "max", Math.max(data.head, 1));
       s.range.value = String(data.cursor);
       s.sent = data.cursor;
       say(s);
-      if (data.head === 0) setText(s.label, "step 0");
+      if (data.head === 0) setText(s.label, `${s.unit} 0`);
     }
     s.range.disabled = Boolean(data.disabled);
-    setAttribute(s.range, "aria-label", "step");
+    setAttribute(s.range, "aria-label", s.unit);
     setText(s.note, data.note);
   }
   return () => dispose(instances, parentElement);

@@ -65,8 +65,11 @@ function createChain(s, index) {
   const icon = badge.appendChild(svg("svg", { viewBox: "0 0 16 16", class: "icon", "aria-hidden": "true" }));
   const words = badge.appendChild(h("span", "badge-text"));
   const stamp = badge.appendChild(h("span", "stamp"));
-  const counters = foot.appendChild(h("span", "counters"));
-  const c = { el, index, title, readout, strip, badge, icon, words, stamp, counters, toks: [], tip: "", focus: 0 };
+  const tally = foot.appendChild(h("span", "tally"));
+  const waited = tally.appendChild(h("span", "waited"));
+  waited.dataset.testid = `waited-${index}`;
+  const counters = tally.appendChild(h("span", "counters"));
+  const c = { el, index, title, readout, strip, badge, icon, words, stamp, waited, counters, toks: [], tip: "", focus: 0 };
   s.tip.of(badge, () => [words.textContent, c.tip]);
   s.sizes.observe(strip);
   return c;
@@ -95,6 +98,8 @@ function receive(s, data) {
   const again = fresh && done && done.epoch === data.epoch && done.seq === data.seq;
   s.frameMs = Math.max(1, data.frame_ms || 100);
   s.free = Math.max(1, data.n_free || 1);
+  s.unit = data.unit ?? "step";
+  setAttribute(s.root, "data-unit", s.unit);
   s.playing = Boolean(data.playing);
   setAttribute(s.root, "data-playing", s.playing);
   if (fresh) {
@@ -144,6 +149,8 @@ function rebuild(s, chains) {
 function snapshot(s, c, d) {
   c.step = d.step;
   c.sweep = d.sweep ?? null;
+  c.said = d.said ?? null;
+  c.waits = d.tokens.map((_, i) => d.waits?.[i] ?? null);
   c.tokens = d.tokens.map((t) => ({ ...t }));
   c.changedAt = d.tokens.map((_, i) => (d.age?.[i] == null ? null : d.step - d.age[i]));
   c.values = {};
@@ -177,9 +184,12 @@ function about(s, c, d, settled = true) {
     c.icon.replaceChildren(...ICONS[kind].map(([tag, attributes]) => svg(tag, attributes)));
   }
   setText(c.words, badge.text ?? "");
-  setText(c.stamp, kind !== "unknown" && Number.isFinite(badge.step) ? `at step ${badge.step.toLocaleString("en-US")}` : "");
+  // After each skipped wait the whole sentence is looked at: then the verdict is of what is shown.
+  const stamped = kind !== "unknown" && Number.isFinite(badge.step) && !(s.unit === "entry" && badge.step === c.step);
+  setText(c.stamp, stamped ? `at ${s.unit} ${badge.step.toLocaleString("en-US")}` : "");
   c.tip = badge.tip ?? "";
-  setText(c.counters, d.counters ?? "");
+  c.total = d.counters ?? "";
+  c.end = d.end ?? "";
   s.stale = true;
 }
 
@@ -241,12 +251,15 @@ function play(c, frame) {
   Object.assign(token, { t: frame.t, glue: frame.glue, oov: frame.oov });
   c.step = frame.s;
   c.sweep = frame.w ?? null;
+  c.said = frame.said ?? null;
+  c.end = "";
   c.tau = frame.tau;
   c.values.probability[frame.i] = frame.p ?? null;
   c.values.entropy[frame.i] = frame.h ?? null;
   c.values.margin[frame.i] = frame.m ?? null;
   if (frame.c) {
     c.changedAt[frame.i] = frame.s;
+    c.waits[frame.i] = frame.said?.took ?? null;
     c.glows.add(frame.i);
   }
   if (c.now !== null) c.dirty.add(c.now);

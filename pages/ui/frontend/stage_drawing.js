@@ -7,7 +7,10 @@ function paint(s, values) {
   for (const c of s.chains) {
     c.el.style.setProperty("--accent", tauColor(c.tau));
     setAttribute(c.strip, "data-step", c.step);
-    setText(c.readout, `step ${c.step.toLocaleString("en-US")}, sweep ${(c.sweep ?? c.step / s.free).toFixed(1)}, tau ${tauText(c.tau)}`);
+    const plain = `step ${c.step.toLocaleString("en-US")}, sweep ${(c.sweep ?? c.step / s.free).toFixed(1)}`;
+    setText(c.readout, `${c.said ? c.said.clock : plain}, tau ${tauText(c.tau)}`);
+    setText(c.waited, c.end || (c.said?.wait ?? ""));
+    setText(c.counters, c.said ? c.said.count : c.total);
     for (const i of c.dirty) drawToken(c, i);
     for (const i of c.glows) if (!still) glow(c.toks[i]);
     if (values) drawValues(s, c);
@@ -66,14 +69,16 @@ function level(s, c, i) {
 }
 
 function setColor(s, color) {
-  if (s.color === color) return;
+  const drawn = `${color} ${s.unit} ${s.free}`;
+  if (s.drawn === drawn) return;
+  s.drawn = drawn;
   s.color = color;
   s.root.dataset.color = color;
   const mode = MODES[color];
   s.legend.root.classList.toggle("off", !mode);
   if (mode) {
     setText(s.legend.name, mode.name);
-    setText(s.legend.low, mode.low);
+    setText(s.legend.low, color === "age" && s.unit === "entry" ? `${3 * s.free} entries or more` : mode.low);
     setText(s.legend.high, mode.high);
     setText(s.legend.none, color === "age" ? "" : mode.none);
   }
@@ -164,6 +169,8 @@ function below(c, pos, way) {
   return best;
 }
 
+const times = (n, unit) => `${n} ${n === 1 ? unit : unit === "entry" ? "entries" : unit + "s"}`;
+
 function describe(s, c, i) {
   const token = c.tokens[i], seen = visible(token.t);
   const age = c.changedAt[i] === null ? null : c.step - c.changedAt[i];
@@ -171,7 +178,8 @@ function describe(s, c, i) {
   return [
     seen.standIn ? `${seen.text} (shown in place of an invisible word)` : token.t,
     `word ${i + 1} of ${c.toks.length}` + (token.glue ? ", joined to the one before" : ""),
-    age === null ? "unchanged since the start" : `changed ${age} ${age === 1 ? "step" : "steps"} ago`,
+    age === null ? "unchanged since the start" : age === 0 ? "changed just now" : `changed ${times(age, s.unit)} ago`,
+    c.waits[i] && `the sentence had waited ${c.waits[i]}`,
     `probability ${p === null ? "not yet known" : percent(p)}`,
     `entropy ${nats(c.values.entropy[i])}`,
     `margin ${nats(c.values.margin[i])}`,

@@ -18,13 +18,25 @@ const PANELS = [
   { key: "changes", name: () => "changes per sweep", top: (d, most) => nice(Math.max(4, most)), ticks: (top) => [0, top / 2, top] },
 ];
 
+// Where x counts entries a sweep means nothing: how long each change had been waited for, on a scale of powers of ten.
+const WAITS = {
+  key: "waits",
+  name: () => "steps waited before each change",
+  top: (d, most) => 2 * Math.max(1, Math.ceil(most / 2)),
+  ticks: (top) => [0, top / 2, top],
+  mark: (v) => (v < 3 ? String(10 ** v) : "10" + [...String(v)].map((digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit]).join("")),
+};
+const shown = (d) => (d.unit === "entry" ? [PANELS[0], PANELS[1], WAITS] : PANELS);
+const UNITS = { sweep: { axis: "sweeps", least: 0 }, entry: { axis: "entries of the log", least: 1 } };
+const unit = (d) => UNITS[d.unit] ?? UNITS.sweep;
+
 function nice(x) {
   const ten = 10 ** Math.floor(Math.log10(Math.max(x, 1e-9)));
   return ten * [1, 1.5, 2, 3, 4, 5, 6, 8, 10].find((k) => k * ten >= x * 0.9999);
 }
 
-function ticks(max) {
-  const raw = max / 6, ten = 10 ** Math.floor(Math.log10(raw));
+function ticks(max, least) {
+  const raw = Math.max(max / 6, least), ten = 10 ** Math.floor(Math.log10(raw));
   const step = ten * [1, 2, 5, 10].find((k) => k * ten >= raw);
   return Array.from({ length: Math.floor(max / step + 1e-9) + 1 }, (_, k) => Number((k * step).toPrecision(6)));
 }
@@ -44,7 +56,7 @@ function create(parent) {
   const holder = root.appendChild(h("div", "holder"));
   s.svg = holder.appendChild(svg("svg", { role: "group", tabindex: "0", "aria-roledescription": "timeline" }));
   s.empty = holder.appendChild(h("div", "empty"));
-  s.empty.append(h("span", "", "Press play: figures of the whole sentence appear here, one point a sweep."));
+  s.empty.append(h("span", "", "Press play: figures of the whole sentence appear here, point by point."));
   s.panels = PANELS.map(() => {
     const g = s.svg.appendChild(svg("g", {}));
     const grid = g.appendChild(svg("g", {}));
@@ -101,21 +113,22 @@ function draw(s) {
   const bottom = TOP + 3 * HEIGHT + 2 * GAP;
   const ribbons = bottom + 12, height = ribbons + RIBBONS + 40;
   put(s.svg, { width: s.width, height, viewBox: `0 0 ${s.width} ${height}`, "font-family": FONT });
-  const has = chains.some((c) => PANELS.some((p) => c[p.key]?.length));
+  const panels = shown(d);
+  const has = chains.some((c) => panels.some((p) => c[p.key]?.length));
   s.root.classList.toggle("none", !has);
   legend(s, chains, theme);
-  PANELS.forEach((panel, k) => drawPanel(s, panel, s.panels[k], TOP + k * (HEIGHT + GAP), chains, theme));
+  panels.forEach((panel, k) => drawPanel(s, panel, s.panels[k], TOP + k * (HEIGHT + GAP), chains, theme));
   drawRibbon(s, chains, ribbons, theme);
-  const marks = ticks(s.xtop), y = ribbons + RIBBONS;
+  const marks = ticks(s.xtop, unit(d).least), y = ribbons + RIBBONS;
   each(s.axis, [...marks, null], "text", (el, t) =>
     t === null
-      ? label(el, "sweeps", { x: s.width - RIGHT, y: y + 32, "text-anchor": "end", "font-size": 13, fill: SOFT[theme] })
+      ? label(el, unit(d).axis, { x: s.width - RIGHT, y: y + 32, "text-anchor": "end", "font-size": 13, fill: SOFT[theme] })
       : label(el, String(t), { x: x(s, t), y: y + 14, "text-anchor": "middle", "font-size": 12, fill: SOFT[theme] }),
   );
   const at = x(s, Math.min(d.cursor, s.xtop));
   put(s.cursor, { d: upright(at), stroke: INK[theme], visibility: has ? "visible" : "hidden" });
   put(s.hair, { stroke: SOFT[theme] });
-  setAttribute(s.svg, "aria-label", `Timelines over ${Number(d.xmax.toFixed(1))} sweeps, shown: sweep ${d.cursor.toFixed(1)}. Arrow keys read values, Enter goes there.`);
+  setAttribute(s.svg, "aria-label", `Timelines over ${Number(d.xmax.toFixed(1))} ${unit(d).axis}, shown: ${place(d, d.cursor, 1)}. Arrow keys read values, Enter goes there.`);
   if (s.hover !== null) point(s, clampSweep(s, s.hover), s.keyboard);
 }
 
@@ -129,7 +142,7 @@ function drawPanel(s, panel, view, y0, chains, theme) {
   each(view.grid, levels.flatMap((v) => [["line", v], ["text", v]]), "g", (el, [kind, v]) => {
     const child = el.firstChild ?? el.appendChild(svg(kind, {}));
     if (kind === "line") put(child, { x1: LEFT, x2: s.width - RIGHT, y1: y(v), y2: y(v), stroke: LINE[theme], "stroke-width": 1 });
-    else label(child, String(v), { x: LEFT - 8, y: y(v) + 4, "text-anchor": "end", "font-size": 12, fill: SOFT[theme] });
+    else label(child, (panel.mark ?? String)(v), { x: LEFT - 8, y: y(v) + 4, "text-anchor": "end", "font-size": 12, fill: SOFT[theme] });
   });
   each(view.lines, series, "g", (g, points, k) => {
     const color = COLORS[theme][k % 4];
@@ -185,17 +198,20 @@ function before(points, sweep) {
   return found;
 }
 
+const place = (d, x, digits) => (d.unit === "entry" ? `entry ${Math.round(x)}` : `sweep ${x.toFixed(digits)}`);
+
 function describe(s) {
-  const lines = [`sweep ${s.hover.toFixed(2)}`];
+  const lines = [place(s.data, s.hover, 2)];
   const d = s.data;
   for (const c of d.chains ?? []) {
     const hold = before(c.holding, s.hover), best = before(c.argmax, s.hover);
-    const changes = before(c.changes, s.hover), tau = before(c.tau, s.hover);
+    const changes = before(c.changes, s.hover), tau = before(c.tau, s.hover), wait = before(c.waits, s.hover);
     const figures = [
       hold && `holding ${hold[1] > 0.999 && hold[1] < 1 ? "1 - " + (1 - hold[1]).toExponential(1) : hold[1].toFixed(3)}`,
       hold?.[2] != null && `expected stay ${count(hold[2])} steps`,
       best && `first choice ${best[1]} of ${d.n}`,
       changes && `${Number(changes[1].toFixed(1))} changes per sweep`,
+      wait && `waited ${wait[2]} before the last change`,
       tau && `tau ${tauText(tau[1])}`,
     ].filter(Boolean);
     if (d.chains.length > 1) lines.push(`${c.title ?? c.id}: ${figures.join(", ")}`);
@@ -207,9 +223,9 @@ function describe(s) {
 
 function point(s, sweep, keyboard = false) {
   if (!s.data || s.root.classList.contains("none")) return;
-  s.hover = sweep;
+  s.hover = s.data.unit === "entry" ? Math.round(sweep) : sweep;
   s.keyboard = keyboard;
-  const at = x(s, sweep);
+  const at = x(s, s.hover);
   put(s.hair, { d: upright(at), visibility: "visible" });
   const box = s.svg.getBoundingClientRect();
   s.tip.show(s.hair, { left: box.left + at, width: 0, top: box.top + TOP, bottom: box.bottom });
@@ -222,7 +238,8 @@ function leave(s) {
 }
 
 function seek(s, sweep) {
-  if (!s.root.classList.contains("none")) s.send("seek", { sweep });
+  if (s.root.classList.contains("none")) return;
+  s.send("seek", s.data.unit === "entry" ? { entry: Math.round(sweep) } : { sweep });
 }
 
 function onKey(s, event) {
