@@ -60,10 +60,10 @@ def test_a_rectangle_of_a_network(family: str) -> None:
 def test_the_built_in_model_contradicts_itself() -> None:
     mini = named("glauber-mini")
     words = mini.vocabulary
-    x = words.encode("the doctor told the patient to drink more water .").ids
-    found = rectangle(mini, x, 2, 6, words.word_id("asked", False), words.word_id("eat", False), floor=1e-3)
+    x = words.encode("she moved to new york when she was young .").ids
+    found = rectangle(mini, x, 3, 4, words.word_id("los", False), words.word_id("angeles", False), floor=1e-3)
     assert_same(found, mini, 1e-3)
-    assert found.delta > 0.01 and found.verdict == "contradiction"
+    assert found.delta > 0.5 and found.verdict == "contradiction"
 
 
 def test_a_rectangle_costs_one_batch_of_four_rows() -> None:
