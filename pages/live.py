@@ -8,7 +8,7 @@ import streamlit as st
 
 from glauber_core.chain import Chain
 from glauber_core.starters import STARTERS
-from pages.ui import address, entry, live_controls, live_panels, style
+from pages.ui import address, entry, live_controls, live_panels, shared_controls, style
 from pages.ui.live_session import LiveSession
 from pages.ui.player import Player, Track
 from pages.ui.resources import models, seat
@@ -43,9 +43,7 @@ def page(live: LiveSession) -> None:
     style.apply()
     live.arrived()
     with st.container(key="page"):
-        with st.container(key="title", horizontal=True, vertical_alignment="bottom"):
-            st.title("Live chain", anchor=False, width="content")
-            st.caption(IDEA, width="stretch")
+        shared_controls.heading("Live chain", IDEA)
         live_controls.sentence(live)
         live_controls.messages(live)
         live_controls.transport(live)

@@ -7,7 +7,16 @@ from dataclasses import replace
 import streamlit as st
 
 from glauber_core.rectangle.presets import PRESETS, corner
-from pages.ui import address, entry, rectangle_address, rectangle_compare, rectangle_tests, rectangle_views, style
+from pages.ui import (
+    address,
+    entry,
+    rectangle_address,
+    rectangle_compare,
+    rectangle_tests,
+    rectangle_views,
+    shared_controls,
+    style,
+)
 from pages.ui.rectangle_session import RectangleSession
 from pages.ui.resources import background, models
 
@@ -42,9 +51,7 @@ def page(session: RectangleSession) -> None:
     session.arrived()
     worker = background()
     with st.container(key="page"):
-        with st.container(key="title", horizontal=True, vertical_alignment="bottom"):
-            st.title("Rectangle test", anchor=False, width="content")
-            st.caption(IDEA, width="stretch")
+        shared_controls.heading("Rectangle test", IDEA)
         rectangle_views.controls(session)
         rectangle_views.text(session)
         rectangle_views.messages(session)

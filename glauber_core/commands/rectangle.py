@@ -15,15 +15,7 @@ import torch
 from glauber_core.commands.files import check_out, write
 from glauber_core.errors import UserError
 from glauber_core.models import BUILT_IN, CausalLM, MaskedLM, load, open_model
-from glauber_core.rectangle.compare import (
-    MAX_TOKENS,
-    Row,
-    Subject,
-    bigram_control,
-    compare,
-    physics_controls,
-    subject,
-)
+from glauber_core.rectangle.compare import MAX_TOKENS, Row, compare, line_up, subject
 from glauber_core.rectangle.export import header, to_csv, to_json
 from glauber_core.rectangle.probe import Probe, rectangle
 from glauber_core.rectangle.report import Report, run_test
@@ -85,11 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
         return _compare(model, texts.sentences, rule, arguments)
     sentences = subject(model, texts.sentences).sentences
     _left_out(model, len(texts.sentences) - len(sentences))
-
-    def twin() -> MaskedLM:
-        return load(model.name, arguments.device, torch.float64)
-
-    report = run_test(model, sentences, rule, twin, _bar)
+    report = run_test(model, sentences, rule, lambda: _twin(model, arguments), _bar)
     print(f"{model.name}: {rule}")
     _figures(report.summary)
     f = report.floor
@@ -122,14 +110,9 @@ def _one(model: MaskedLM, sentences: Sequence[str], arguments: argparse.Namespac
 
 def _compare(model: MaskedLM, texts: Sequence[str], rule: Rule, arguments: argparse.Namespace) -> int:
     opened: list[MaskedLM | CausalLM] = [model, *(open_model(name, arguments.device) for name in arguments.against)]
-    masked = [m for m in opened if isinstance(m, MaskedLM)]
-    subjects: list[Subject] = []
-    for m in opened:
-        precise = load(m.name, arguments.device, torch.float64) if isinstance(m, MaskedLM) else None
-        subjects.append(subject(m, texts, masked, precise))
-        _left_out(m, len(texts) - len(subjects[-1].sentences))
-    if arguments.controls:
-        subjects += [bigram_control(model, subjects[0].sentences), *physics_controls(rule)]
+    subjects = line_up(opened, texts, rule, lambda m: _twin(m, arguments), arguments.controls)
+    for m, s in zip(opened, subjects, strict=False):  # the controls come after the models
+        _left_out(m, len(texts) - len(s.sentences))
     rows = compare(subjects, rule, lambda k, share: _bar((k + share) / len(subjects)))
     print(f"{rule}; delta in nats at tau = 1")
     for row in rows:
@@ -138,6 +121,10 @@ def _compare(model: MaskedLM, texts: Sequence[str], rule: Rule, arguments: argpa
     if arguments.out is not None:
         _save(arguments.out, model, rule, first)
     return 0
+
+
+def _twin(model: MaskedLM, arguments: argparse.Namespace) -> MaskedLM:
+    return load(model.name, arguments.device, torch.float64)
 
 
 def _row(row: Row) -> None:

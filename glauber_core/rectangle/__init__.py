@@ -10,7 +10,7 @@ print(rectangle(model, x, 2, 6, words.word_id("asked", False), words.word_id("ea
 print(survey(model, [x], Rule(alternatives=4)).delta.mean())
 """
 
-from glauber_core.rectangle.compare import Row, Subject, bigram_control, compare, physics_controls, subject
+from glauber_core.rectangle.compare import Row, Subject, bigram_control, compare, line_up, physics_controls, subject
 from glauber_core.rectangle.floor import Floor, noise_floor
 from glauber_core.rectangle.probe import Probe, check, probe, rectangle
 from glauber_core.rectangle.results import EDGES, Measured, Rectangles, corners, join
@@ -35,6 +35,7 @@ __all__ = [
     "compare",
     "corners",
     "join",
+    "line_up",
     "measure_again",
     "noise_floor",
     "pair_medians",

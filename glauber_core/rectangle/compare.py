@@ -141,6 +141,34 @@ def subject(
     return Subject(model.name, "by construction", model, sentences, proposer or Uniform(model.allowed), note=note)
 
 
+def line_up(
+    opened: Sequence[MaskedLM | CausalLM],
+    texts: Sequence[str],
+    rule: Rule,
+    twin: Callable[[MaskedLM], Conditionals],
+    controls: bool = True,
+) -> list[Subject]:
+    """The subjects of a comparison: the models in their order, then the controls.
+
+    Args:
+        opened: what is tested.
+        texts: the sentences.
+        rule: which rectangles.
+        twin: a masked model -> the same in float64.
+        controls: with a bigram chain over the first masked model's vocabulary, if there is one, and the physics.
+
+    Raises:
+        UserError: a model can read none of the sentences.
+    """
+    masked = [m for m in opened if isinstance(m, MaskedLM)]
+    subjects = [subject(m, texts, masked, twin(m) if isinstance(m, MaskedLM) else None) for m in opened]
+    if controls:
+        own = next((s.sentences for s in subjects if s.kind == "masked"), None)
+        subjects += [bigram_control(masked[0], own)] if own is not None else []
+        subjects += physics_controls(rule)
+    return subjects
+
+
 def bigram_control(model: MaskedLM, sentences: Sequence[Sequence[int]]) -> Subject:
     """A bigram Markov chain over the model's vocabulary, fitted to the starters and the sentences under test.
 

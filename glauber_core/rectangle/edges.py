@@ -11,6 +11,7 @@ from jaxtyping import Float, Float64, Int64
 from torch import Tensor
 
 from glauber_core.rectangle.results import Rectangles
+from glauber_core.shape import groups
 from glauber_core.types import Conditionals, JointLaw
 
 ROWS = 16  # rows of a micro-batch; every row is evaluated in one of exactly this many, so that company changes no bit
@@ -46,10 +47,10 @@ def evaluate(
         number of the first row, and float [B, V] of the B <= ``rows`` real rows.
     """
     total = len(states)
-    for first in range(0, total, rows):
+    for chosen, real in groups(total, rows):
+        first = int(chosen[0])
         progress(first, total)
-        chosen = torch.arange(first, first + rows).clamp_max(total - 1)
-        yield first, model(states[chosen], positions[chosen])[: total - first]
+        yield first, model(states[chosen], positions[chosen])[:real]
     progress(total, total)
 
 
@@ -174,10 +175,9 @@ def joint_log_ratios(
     z = put(y, r.j, r.b_new)
     ends = torch.stack([x, y, y, z, x, w, w, z], dim=1).flatten(0, 1)
     values = []
-    for first in range(0, len(ends), rows):
-        progress(first, len(ends))
-        chosen = torch.arange(first, first + rows).clamp_max(len(ends) - 1)
-        values.append(law.log_joint(ends[chosen])[: len(ends) - first].double().cpu())
+    for chosen, real in groups(len(ends), rows):
+        progress(int(chosen[0]), len(ends))
+        values.append(law.log_joint(ends[chosen])[:real].double().cpu())
     progress(len(ends), len(ends))
     pairs = torch.cat(values).reshape(len(r), 4, 2)
     return (pairs[:, :, 1] - pairs[:, :, 0]).numpy()

@@ -153,7 +153,7 @@ def _thin(points: list[list[float]]) -> list[list[float]]:
     return [points[k] for k in index]
 
 
-def _peaks(points: list[list[Any]]) -> list[list[Any]]:
+def _peaks(points: list[tuple[float, float, int]]) -> list[tuple[float, float, int]]:
     """At most ``MAX_POINTS`` points, the highest of each stretch."""
     size = -(-len(points) // MAX_POINTS) or 1
     return [max(points[k : k + size], key=lambda p: p[1]) for k in range(0, len(points), size)]
@@ -192,7 +192,8 @@ def timelines(player: Player) -> dict[str, Any]:
                 holding.append([x, p["holding"], math.exp(rest) if rest < 700 else 1e300])
             argmax.append([x, p["argmax"]])
         if player.clocked:
-            third = {"waits": [[start[track.name] + k, *wait] for k, *wait in _peaks(Waits(record).powers(last))]}
+            peaks = _peaks(Waits(record).powers(last))
+            third: dict[str, Any] = {"waits": [[start[track.name] + k, power, steps(wait)] for k, power, wait in peaks]}
         else:
             third = {"changes": _thin(_changes_per_sweep(record, times - start[track.name], start[track.name], last))}
         taus = [e.tau for e in record.entries[:last]] or [track.chain.tau_now]

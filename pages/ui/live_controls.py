@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from urllib.parse import urlencode
 
 import streamlit as st
 
-from glauber_core.models.source import SUGGESTED
 from glauber_core.starters import STARTERS
 from glauber_core.temperature import SCHEDULES
 from pages.ui.address import COLORS, MAX_SEED, MAX_TAU, MAX_TEXT, fields
 from pages.ui.components import tau_control
 from pages.ui.live_session import LiveSession
 from pages.ui.player import MAX_CHAINS
-from pages.ui.resources import models
+from pages.ui.shared_controls import fetching, link_code, model_field
 from pages.ui.style import say
 
 SPEEDS = (1.0, 3.0, 6.0, 12.0, 25.0, None)
@@ -37,14 +35,6 @@ def sentence(live: LiveSession) -> None:
     state = st.session_state
     state.setdefault("text", live.address.text)
     state.setdefault("seed", live.address.seed)
-    # A new model's name is shown only once it is in use; see LiveSession.arrived.
-    if live.pending is None:
-        state["model_pick"] = live.model.name
-
-    def pick_model() -> None:
-        name = (state["model_pick"] or "").strip()
-        if name and name != live.model.name:
-            live.want(name, models())
 
     def pick_starter() -> None:
         if state["starter"] is not None:
@@ -56,15 +46,7 @@ def sentence(live: LiveSession) -> None:
 
     with st.container(key="top"):
         model, starter, seed, link = st.columns([2.6, 5, 2, 0.9], vertical_alignment="center")
-    names = list(dict.fromkeys([*SUGGESTED, live.model.name]))
-    model.selectbox(
-        "model",
-        names,
-        key="model_pick",
-        on_change=pick_model,
-        accept_new_options=True,
-        help="Choose one, or type any Hugging Face id (owner/model) or the path of a local folder.",
-    )
+    model_field(model, live, "model_pick")
     starter.selectbox(
         "starter",
         range(len(STARTERS)),
@@ -86,7 +68,7 @@ def sentence(live: LiveSession) -> None:
     )
     with link.popover("link", key="link", width="stretch"):
         st.write("The address bar holds sentence, model and settings; for the steps, export the run.")
-        st.code(_query(live), language=None, wrap_lines=True)
+        link_code(fields(live.address))
         if len(live.address.text) > MAX_TEXT:
             st.write("The sentence is too long for a link; export the run instead.")
     st.text_input(
@@ -117,12 +99,8 @@ def messages(live: LiveSession) -> None:
 
 
 def waiting(live: LiveSession) -> None:
-    """A model is being fetched: say so, and offer to stop waiting; ``live_panels.moving`` looks for it."""
-    if live.pending is None:
-        return
-    with st.container(horizontal=True, vertical_alignment="center"):
-        say("note", f"Fetching {live.pending[0]}. Until it is there, {live.model.name} stays in use.")
-        st.button("stop waiting", key="stop_waiting", on_click=live.stop_waiting)
+    """A model is being fetched; ``live_panels.moving`` looks for it."""
+    fetching(live, "stop_waiting")
 
 
 def transport(live: LiveSession) -> None:
@@ -188,10 +166,6 @@ def _speed(now: float | None, unit: str, key: str) -> float | None:
         for speed in SPEEDS
     }
     return names.get(st.selectbox("speed", list(names), list(names.values()).index(now), key=key), now)
-
-
-def _query(live: LiveSession) -> str:
-    return f"{(st.context.url or '').split('?')[0]}?{urlencode(fields(live.address))}"
 
 
 def _compare(live: LiveSession) -> None:

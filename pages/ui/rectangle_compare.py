@@ -9,9 +9,9 @@ from typing import Any
 import streamlit as st
 
 from glauber_core.figures import rectangle as figures
-from glauber_core.models import MaskedLM, open_model
+from glauber_core.models import open_model
 from glauber_core.models.source import SUGGESTED, built_in
-from glauber_core.rectangle import Row, Subject, bigram_control, compare, physics_controls, subject
+from glauber_core.rectangle import Row, compare, line_up
 from glauber_core.starters import STARTERS
 from pages.ui import rectangle_words as words
 from pages.ui.background import Background, Progress
@@ -70,14 +70,7 @@ def _start_compare(session: RectangleSession, worker: Background, names: list[st
         for k, name in enumerate(names):
             progress(0.1 * k / len(names))
             opened.append(own if name == own.name else _opened(name, registry, str(own.device)))
-        masked = [m for m in opened if isinstance(m, MaskedLM)]
-        subjects: list[Subject] = [
-            subject(m, texts, masked, twins.twin(m) if isinstance(m, MaskedLM) else None) for m in opened
-        ]
-        first = next((s for s in subjects if s.kind == "masked"), None)
-        if first is not None and isinstance(first.model, MaskedLM):
-            subjects.append(bigram_control(first.model, first.sentences))
-        subjects += physics_controls(chosen)
+        subjects = line_up(opened, texts, chosen, twins.twin)
         total = len(subjects)
         rows = compare(subjects, chosen, lambda k, share: progress(0.1 + 0.9 * (k + share) / total))
         return Compared(rows, about)

@@ -15,6 +15,7 @@ from glauber_core.models import MaskedLM
 from glauber_core.models.registry import ModelRegistry
 from glauber_core.models.vocabulary import Encoded
 from glauber_core.rectangle import Probe, Row, check, rectangle
+from glauber_core.rectangle.compare import MAX_TOKENS
 from glauber_core.rectangle.report import Report
 from glauber_core.texts import from_pasted
 from glauber_core.turns import urgent
@@ -22,7 +23,6 @@ from pages.ui.alone import alone, new_lock
 from pages.ui.fetch import outcome
 from pages.ui.rectangle_address import Corner, RectangleAddress, fitting
 
-MAX_TOKENS = 64
 TOP = 15
 NAMED = 3  # of the lines left out
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from urllib.parse import urlencode
 
 import streamlit as st
 
 from glauber_core.errors import UserError
-from glauber_core.models.source import SUGGESTED
 from glauber_core.rectangle.floor import Floor
 from glauber_core.rectangle.presets import PRESETS, corner
 from glauber_core.texts import from_file
@@ -17,7 +15,8 @@ from pages.ui.address import MAX_TEXT
 from pages.ui.rectangle_address import VIEWS, link
 from pages.ui.rectangle_components import rectangle, word_picker
 from pages.ui.rectangle_session import RectangleSession
-from pages.ui.resources import models, precision
+from pages.ui.resources import precision
+from pages.ui.shared_controls import fetching, link_code, model_field
 from pages.ui.style import say
 
 VIEW_NAMES = {"one": "one rectangle", "test": "all words", "compare": "models"}
@@ -26,15 +25,8 @@ VIEW_NAMES = {"one": "one rectangle", "test": "all words", "compare": "models"}
 def controls(session: RectangleSession) -> None:
     """Model, examples, file, link."""
     state = st.session_state
-    if session.pending is None:
-        state["r_model"] = session.model.name
     if "r_text" not in state:  # the first visit, or back from another page: what had been refused is no longer there
         state["r_text"], session.refused = session.address.text, ""
-
-    def pick_model() -> None:
-        name = (state["r_model"] or "").strip()
-        if name and name != session.model.name:
-            session.want(name, models())
 
     def pick_preset() -> None:
         chosen = state["r_preset"]
@@ -51,15 +43,7 @@ def controls(session: RectangleSession) -> None:
 
     with st.container(key="top"):
         model, preset, file, share = st.columns([2.6, 4.2, 1.6, 0.9], vertical_alignment="center")
-    names = list(dict.fromkeys([*SUGGESTED, session.model.name]))
-    model.selectbox(
-        "model",
-        names,
-        key="r_model",
-        on_change=pick_model,
-        accept_new_options=True,
-        help="Choose one, or type any Hugging Face id (owner/model) or the path of a local folder.",
-    )
+    model_field(model, session, "r_model")
     preset.selectbox(
         "example",
         range(len(PRESETS)),
@@ -74,8 +58,7 @@ def controls(session: RectangleSession) -> None:
         _file(session)
     with share.popover("link", key="r_link", width="stretch"):
         st.write("The address bar holds model, text, the rectangle shown and the rule of the test.")
-        query = f"{(st.context.url or '').split('?')[0]}?{urlencode(link(session.address))}"
-        st.code(query, language=None, wrap_lines=True)
+        link_code(link(session.address))
         if len(session.address.text) > MAX_TEXT:
             st.write("The text is too long for a link; export the test instead.")
 
@@ -147,20 +130,17 @@ def waiting(session: RectangleSession) -> None:
     def look() -> None:
         if (session.pending and session.pending.future.done()) or (not measured and floor.done()):
             st.rerun(scope="app")
-        if session.pending is None:
-            return
-        with st.container(horizontal=True, vertical_alignment="center"):
-            say("note", f"Fetching {session.pending.name}. Until it is there, {session.model.name} stays in use.")
-            st.button("stop waiting", key="r_stop_waiting", on_click=session.stop_waiting)
+        fetching(session, "r_stop_waiting")
 
     measured = floor.done()
     look()
 
 
-def known_floor(session: RectangleSession) -> Floor | None:
-    """The noise floor of the model in use, if it has been measured."""
+def known_floor(session: RectangleSession) -> tuple[Floor | None, bool]:
+    """The noise floor of the model in use, if it has been measured, and whether it could not be."""
     floor = precision().request(session.model)
-    return floor.result() if floor.done() and floor.exception() is None else None
+    lost = floor.done() and floor.exception() is not None
+    return (floor.result() if floor.done() and not lost else None), lost
 
 
 def _view(session: RectangleSession) -> None:
@@ -220,8 +200,7 @@ def one(session: RectangleSession) -> None:
             with column:
                 _replacement(session, place, words_shown[place] if place < len(words_shown) else None)
         say("hint", " ".join(session.hints.values()))
-    floor = known_floor(session)
-    lost = floor is None and precision().request(session.model).done()
+    floor, lost = known_floor(session)
     if session.shown is None:
         rectangle({"empty": _invitation(session)}, key="r_rectangle")
         return

@@ -29,10 +29,10 @@ class Waits:
         """Steps that the sentence before entry ``step`` had waited when this entry changed it."""
         return self._clock[step] - self._clock[self._since[step - 1]]
 
-    def powers(self, last: int) -> list[list[float | str]]:
-        """[entry, log10 of the wait, the wait in words] of every change among the first ``last`` entries."""
+    def powers(self, last: int) -> list[tuple[float, float, int]]:
+        """(entry, log10 of the wait, the wait in steps) of every change among the first ``last`` entries."""
         found = ((k, self.before(k)) for k in np.flatnonzero(self.changed[: last + 1]).tolist())
-        return [[float(k), math.log10(wait), steps(wait)] for k, wait in found]
+        return [(float(k), math.log10(wait), wait) for k, wait in found]
 
     def said(self, step: int) -> dict[str, str]:
         """What the strip says after ``step`` entries: the wait that just ended (or goes on), clock and changes.

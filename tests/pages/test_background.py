@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 import pytest
 from streamlit.runtime.caching import clear_session_resource_cache
-from streamlit.testing.v1 import AppTest
 
 from glauber_core.errors import Cancelled, UserError
 from pages.ui.background import Background, Progress
+from tests.pages.screen import visitor_with
 
 LIMIT = 30.0
 
@@ -102,25 +102,14 @@ def test_the_share_is_the_present_job_s() -> None:
 
 
 def test_a_visitor_who_leaves_ends_his_job() -> None:
-    def script() -> None:
-        import streamlit as st
-        from streamlit.runtime.scriptrunner import get_script_run_ctx
-
-        from pages.ui.resources import background
-
-        context = get_script_run_ctx()
-        assert context is not None
-        st.session_state["id"], st.session_state["worker"] = context.session_id, background()
-
-    app = AppTest.from_function(script, default_timeout=60).run()
-    assert not app.exception
-    worker: Background = app.session_state["worker"]
+    app, visitor, worker = visitor_with("background")
+    assert isinstance(worker, Background)
     app.run()
-    assert app.session_state["worker"] is worker
+    assert app.session_state["held"] is worker
     begun = threading.Event()
     worker.start("waiting", until_cancelled(begun))
     assert begun.wait(LIMIT)
-    clear_session_resource_cache(app.session_state["id"])
+    clear_session_resource_cache(visitor)
     end(worker)
     assert worker.take()[1].startswith("Cancelled")
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import html
 import json
-import re
 from collections.abc import Callable
 
 import huggingface_hub
@@ -14,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.ui.live_session import LiveSession
 from tests.conftest import ROOT
+from tests.pages.screen import address_bar, said
 
 Open = Callable[..., AppTest]
 
@@ -39,19 +38,8 @@ def sentence(app: AppTest) -> str:
     return live.model.vocabulary.text(live.player.tracks[0].chain.tokens)
 
 
-def said(app: AppTest, kind: str) -> list[str]:
-    """Messages of one kind, as they stand in the page."""
-    found = re.findall(r'<div class="say (\w+)"[^>]*>(.*?)</div>', " ".join(h.proto.body for h in app.get("html")))
-    return [html.unescape(text) for name, text in found if name == kind and text != "&nbsp;"]
-
-
 def errors(app: AppTest) -> str:
     return " ".join(said(app, "error"))
-
-
-def address_bar(app: AppTest) -> dict[str, str]:
-    """A parameter set by the page is a string, one that came with the link a list."""
-    return {k: v if isinstance(v, str) else v[0] for k, v in app.query_params.items()}
 
 
 def test_a_sentence_is_there_and_play_works_at_once(open_page: Open) -> None:

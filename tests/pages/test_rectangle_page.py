@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import html
-import re
 import time
 from collections.abc import Callable
 
@@ -14,6 +12,8 @@ from glauber_core.rectangle import rectangle
 from glauber_core.rectangle.presets import PRESETS
 from pages.ui.rectangle_session import RectangleSession
 from tests.conftest import ROOT
+from tests.pages import screen
+from tests.pages.screen import address_bar
 
 Open = Callable[..., AppTest]
 LIMIT = 120.0
@@ -37,14 +37,7 @@ def session(app: AppTest) -> RectangleSession:
 
 
 def said(app: AppTest, kind: str) -> str:
-    """Messages of one kind, as they stand in the page."""
-    bodies = " ".join(h.proto.body for h in app.get("html"))
-    found = re.findall(r'<div class="say (\w+)"[^>]*>(.*?)</div>', bodies)
-    return " ".join(html.unescape(text) for name, text in found if name == kind)
-
-
-def address_bar(app: AppTest) -> dict[str, str]:
-    return {k: v if isinstance(v, str) else v[0] for k, v in app.query_params.items()}
+    return " ".join(screen.said(app, kind))
 
 
 def finish(app: AppTest, there: Callable[[RectangleSession], object]) -> AppTest:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -86,13 +87,14 @@ def test_a_comparison_keeps_the_rule_it_was_made_with(open_page: Open) -> None:
 
 def test_other_models_read_the_text_as_it_was_typed(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     heard: list[tuple[str, tuple[str, ...]]] = []
-    usual = rectangle_compare.subject
+    comparing = import_module("glauber_core.rectangle.compare")  # the package's own name of it is a function
+    usual = comparing.subject
 
     def listening(model: Any, texts: Any, *rest: Any) -> Any:
         heard.append((model.name, tuple(texts)))
         return usual(model, texts, *rest)
 
-    monkeypatch.setattr(rectangle_compare, "subject", listening)
+    monkeypatch.setattr(comparing, "subject", listening)
     texts = ("The CAT sat on al-ain", "to drink water")
     app = type_text(open_page(), "\n".join(texts))
     app.segmented_control(key="r_view").set_value("compare").run()

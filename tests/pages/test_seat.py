@@ -15,6 +15,7 @@ from pages.ui.live_session import LiveSession
 from pages.ui.resources import samplers
 from tests.conftest import ROOT
 from tests.models.checkpoints import builtin
+from tests.pages.screen import visitor_with
 from tests.service.fakes import LIMIT_S, Crowd, until
 
 
@@ -67,25 +68,14 @@ def test_branches_and_restarts_keep_the_seat() -> None:
 
 
 def test_a_closed_tab_leaves_the_line() -> None:
-    def script() -> None:
-        import streamlit as st
-        from streamlit.runtime.scriptrunner import get_script_run_ctx
-
-        from pages.ui.resources import seat
-
-        context = get_script_run_ctx()
-        assert context is not None
-        st.session_state["id"], st.session_state["seat"] = context.session_id, seat()
-
-    app = AppTest.from_function(script, default_timeout=60).run()
-    assert not app.exception
-    seat: Seat = app.session_state["seat"]
+    app, visitor, seat = visitor_with("seat")
+    assert isinstance(seat, Seat)
     lm, crowd = builtin(), Crowd()
     client = seat.at(lm)
     with lm._turns:  # the sampler cannot go on
         waiting = crowd.ask(client, [2000, 2001], [2001, 2002], [2002, 2003])
         until(lambda: client._service.queued == 1)
-        clear_session_resource_cache(app.session_state["id"])
+        clear_session_resource_cache(visitor)
         error = waiting.exception(LIMIT_S)
     assert isinstance(error, Cancelled) and client._service.queued == 0
     crowd.end()
