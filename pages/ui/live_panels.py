@@ -236,8 +236,7 @@ visited sentence for 20 sweeps. Otherwise *wandering*.
 
 **Skip waiting** is exact too, by the $n$-fold way (Bortz, Kalos and Lebowitz, J. Comput. Phys. 17, 1975): from one look
 at every free word, the number $D$ of steps up to and including the next change is drawn from
-$P(D > k) = (1 - q)^k$, then the change, word $i$ to $v 
-e x_i$, with probability $p_i^	au(v \mid x_{-i}) / (n q)$. The
+$P(D > k) = (1 - q)^k$, then the change, word $i$ to $v \ne x_i$, with probability $p_i^\tau(v \mid x_{-i}) / (n q)$. The
 run has the law of the plain steps, with other random numbers; while a slow anneal moves the temperature at every step,
 plain steps are done. The clock counts simulated steps, and what is done by hand as one.
 
