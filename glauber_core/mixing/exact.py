@@ -7,6 +7,7 @@ Chains and Mixing Times", sections 4.1, 4.4, 4.5 and 12.1. Matrices are those of
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -50,6 +51,42 @@ class Spectrum(NamedTuple):
 def total_variation(p: Float64[np.ndarray, "*B S"], q: Float64[np.ndarray, "*C S"]) -> Float64[np.ndarray, "*D"]:
     """TV(p, q) = (1/2) sum |p - q| over the last axis, which broadcast together."""
     return np.asarray(np.abs(p - q).sum(axis=-1) / 2)
+
+
+class SimulatedTV(NamedTuple):
+    """Distance of a histogram from a law.
+
+    Attributes:
+        value: total variation.
+        noise: how far it may be from the distance of the law that was drawn from, at the stated false-alarm rate.
+    """
+
+    value: float
+    noise: float
+
+
+def simulated_tv(
+    counts: Int64[np.ndarray, " S"],
+    law: Float64[np.ndarray, " S"],
+    drawn_from: Float64[np.ndarray, " S"],
+    false_alarm: float = 1e-4,
+) -> SimulatedTV:
+    """TV of independent chains' histogram from ``law``, and what the histogram's own noise may add or hide.
+
+    |TV(f, pi) - TV(p, pi)| <= TV(f, p); its mean is at most (1/2) sum sqrt(p (1 - p) / N), and it exceeds its mean by
+    sqrt(log(1 / false_alarm) / (2 N)) with probability ``false_alarm`` at most (McDiarmid's inequality).
+
+    Args:
+        counts: int64 [S], where N independent chains are at one time.
+        law: float64 [S], the stationary law pi.
+        drawn_from: float64 [S], their exact law p at that time.
+        false_alarm: in (0, 1).
+    """
+    total = int(counts.sum())
+    mean = float(np.sqrt(drawn_from * (1 - drawn_from) / total).sum()) / 2
+    return SimulatedTV(
+        float(total_variation(counts / total, law)), mean + math.sqrt(math.log(1 / false_alarm) / (2 * total))
+    )
 
 
 def tv_curve(
