@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol, runtime_checkable
 
@@ -57,7 +57,7 @@ class Path(NamedTuple):
         log_exit: float64 [K], log q of that state, nats; NaN where the change came by a plain step.
         held: steps, >= 0, that the last state has been held so far: its wait is censored.
         held_log_exit: log q of that state; NaN where it was not computed.
-        end: ``horizon``, ``changes`` (the number asked for) or ``absorbed`` (q = 0: it is never left).
+        end: ``horizon``, ``changes`` (the number asked for), ``absorbed`` (q = 0: it is never left) or ``stopped``.
         reads: whole states read, m rows each; the other moves were plain steps of one row.
     """
 
@@ -188,8 +188,11 @@ def follow(
     locked: Sequence[int],
     shape: EvaluationShape | None,
     rules: Sequence[Rule],
+    stop: Callable[[Int64[Tensor, " n"]], bool] = lambda tokens: False,
 ) -> Jumps:
     """The loop behind ``run_rejection_free`` and ``hybrid.run_hybrid``; arguments as there, and a rule a chain.
+
+    A chain whose new state makes ``stop`` true ends there, as ``stopped``.
 
     Plain steps use ``streams.uniforms`` by their own count, rejection-free moves ``streams.wait_uniforms`` by theirs;
     a draw whose wait was cut is never used again.
@@ -237,6 +240,8 @@ def follow(
                 walks[k].log_exit = math.nan
                 walks[k].wait(1, change if changed else None)
                 walks[k].rule.saw(1, changed)
+                if changed and stop(tokens[k]):
+                    walks[k].end = "stopped"
         if waiting:
             draws = np.stack([walks[k].waits.at(walks[k].reads) for k in waiting])
             uniform = torch.from_numpy(draws[:, 1:].copy())
@@ -252,6 +257,8 @@ def follow(
                     tokens[k] = after[row]
                     walk.wait(steps, change)
                     walk.rule.saw(steps, True)
+                    if stop(tokens[k]):
+                        walk.end = "stopped"
                 else:
                     walk.end = "absorbed" if log_exit == -math.inf else "horizon"
                     if log_exit > -math.inf or horizon is not None:
