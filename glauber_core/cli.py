@@ -8,14 +8,14 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 
-from glauber_core.commands import chain, rectangle
+from glauber_core.commands import chain, rectangle, sweep
 from glauber_core.errors import UserError
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m glauber_core", description="Glauber dynamics on language models.")
     commands = parser.add_subparsers(dest="command", required=True)
-    for command in (chain, rectangle):
+    for command in (chain, rectangle, sweep):
         command.add(commands)
     return parser
 
