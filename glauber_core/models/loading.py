@@ -66,10 +66,7 @@ class Pretrained:
         """
         vocabulary = self.vocabulary
         count, n = states.shape
-        start = len(vocabulary.prefix)
-        used = start + n + len(vocabulary.suffix)
-        if used > self._reach:
-            raise UserError(f"That is {n:,} tokens; {self.name} reads at most {vocabulary.limit:,}.")
+        start, used = len(vocabulary.prefix), self._used(n)
         # The pad id matters to RoBERTa, which counts its positions from the non-pad tokens.
         ids = torch.full((count, padded_length(used, self._reach)), self._pad_id)
         if vocabulary.prefix:
@@ -80,6 +77,13 @@ class Pretrained:
         attention = torch.zeros_like(ids)
         attention[:, :used] = 1
         return ids, attention
+
+    def _used(self, n: int) -> int:
+        """Places that a sentence of n tokens takes, the model's own tokens included. Raises UserError: too many."""
+        used = len(self.vocabulary.prefix) + n + len(self.vocabulary.suffix)
+        if used > self._reach:
+            raise UserError(f"That is {n:,} tokens; {self.name} reads at most {self.vocabulary.limit:,}.")
+        return used
 
     @property
     def _pad_id(self) -> int:

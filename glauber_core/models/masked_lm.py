@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from glauber_core.errors import UserError
 from glauber_core.models import packed
-from glauber_core.models.loading import Pretrained
+from glauber_core.models.loading import Pretrained, padded_length
 from glauber_core.models.source import Source, locate
 
 
@@ -48,7 +48,25 @@ class MaskedLM(Pretrained):
 
         Rows are padded to ``padded_length``; the caller decides how many go together (``shape.EvaluationShape``).
         """
-        ids, attention, reads = self._rows_of(states, positions)
+        return self._read(*self._rows_of(states, positions))
+
+    def kin(self, n: int) -> int:
+        """A number that sentences share if their rows may be read in one call of ``mixed``, each to the same bits.
+
+        Those are padded to one length. A row without padding keeps to its like: a network may read a batch in which
+        nothing is padded by another kernel. Raises UserError: too long.
+        """
+        used = self._used(n)
+        length = padded_length(used, self._reach)
+        return 2 * length + (used == length)
+
+    def mixed(self, states: Sequence[Int[Tensor, " _"]], positions: Int[Tensor, " B"]) -> Float[Tensor, "B V"]:
+        """As ``__call__``, for B sentences of different lengths of one ``kin``."""
+        parts = [self._rows_of(s[None], p[None]) for s, p in zip(states, positions, strict=True)]
+        ids, attention, reads = (torch.cat(column) for column in zip(*parts, strict=True))
+        return self._read(ids, attention, reads)
+
+    def _read(self, ids: Tensor, attention: Tensor, reads: Tensor) -> Float[Tensor, "B V"]:
         with self._turns, torch.inference_mode(), self._slicing(reads):
             logits = self._model(input_ids=ids, attention_mask=attention).logits[:, 0]
         return logits + self._barred

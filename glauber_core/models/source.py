@@ -67,11 +67,12 @@ def is_hub_id(name: str) -> bool:
     return clean and len(name) <= 96 and not name.endswith(".git")
 
 
-def locate(name: str) -> Source:
+def locate(name: str, extra: tuple[str, ...] = ()) -> Source:
     """Find a model's files, fetching them from the hub if need be.
 
     Args:
         name: ``glauber-mini``, a hub id (``owner/model``), or a local folder.
+        extra: patterns of further files to fetch, beside those that every language model has.
 
     Raises:
         UserError: no such model, hub out of reach, no safetensors, or built-in weights that fail their SHA-256.
@@ -98,11 +99,11 @@ def locate(name: str) -> Source:
         return Source(str(path.resolve()), path.resolve(), _digest(path.resolve(), name))
     if not is_hub_id(name):
         raise UserError(f"There is no model or folder called {name[:120]!r}; give a hub id such as owner/model.")
-    folder = _from_hub(name)
+    folder = _from_hub(name, extra)
     return Source(name, folder, _digest(folder, name))
 
 
-def _from_hub(name: str) -> Path:
+def _from_hub(name: str, extra: tuple[str, ...]) -> Path:
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import (
         HfHubHTTPError,
@@ -111,14 +112,16 @@ def _from_hub(name: str) -> Path:
         RepositoryNotFoundError,
     )
 
+    wanted = [*_FILES, *extra]
     try:
-        folder = Path(snapshot_download(name, allow_patterns=_FILES, local_files_only=True))
-        if list(folder.glob("*.safetensors")) and (folder / "config.json").is_file():
+        folder = Path(snapshot_download(name, allow_patterns=wanted, local_files_only=True))
+        complete = all(any(folder.glob(pattern)) for pattern in extra[:1])
+        if complete and list(folder.glob("*.safetensors")) and (folder / "config.json").is_file():
             return folder
     except (LocalEntryNotFoundError, HFValidationError):
         pass
     try:
-        return Path(snapshot_download(name, allow_patterns=_FILES, etag_timeout=5))
+        return Path(snapshot_download(name, allow_patterns=wanted, etag_timeout=5))
     except (RepositoryNotFoundError, HFValidationError):
         raise UserError(f"The hub has no public model {name}; check the spelling.") from None
     except (LocalEntryNotFoundError, HfHubHTTPError, OSError, RuntimeError) as error:

@@ -14,7 +14,7 @@ from torch import Tensor
 from glauber_core.errors import Busy
 from glauber_core.service.cache import Key
 
-Batch = dict[Key, "list[Row]"]  # rows of one length; those of one key are evaluated once
+Batch = dict[Key, "list[Row]"]  # rows of one kin; those of one key are evaluated once
 
 
 class Row(NamedTuple):
@@ -24,12 +24,14 @@ class Row(NamedTuple):
         request: the call that waits for it, and ``slot``, its place there.
         key: what it depends on.
         state: int64 [n], the sentence.
+        kin: rows of one kin may be read in one batch (``MaskedLM.kin``; without it, the length).
     """
 
     request: Request
     slot: int
     key: Key
     state: Int64[Tensor, " n"]
+    kin: int
 
 
 @dataclass(eq=False)
@@ -77,7 +79,7 @@ class Session:
         closed: it has ended for good.
         served: when it was last given a place, counted in places given; 0 before the first.
         requests: its calls that wait.
-        rows: (urgent, length) -> rows in line, oldest first.
+        rows: (urgent, kin) -> rows in line, oldest first.
         queued: how many rows that is.
     """
 
@@ -89,16 +91,16 @@ class Session:
     rows: dict[tuple[bool, int], deque[Row]] = field(default_factory=dict)
     queued: int = 0
 
-    def take(self, urgent: bool, n: int | None) -> Row | None:
-        """The oldest row of this urgency and length (any if None), out of the line; None if there is none."""
-        found = next((k for k in self.rows if k[0] == urgent and (n is None or k[1] == n)), None)
+    def take(self, urgent: bool, kin: int | None) -> Row | None:
+        """The oldest row of this urgency and kin (any if None), out of the line; None if there is none."""
+        found = next((k for k in self.rows if k[0] == urgent and (kin is None or k[1] == kin)), None)
         if found is None:
             return None
         rows = self.rows.pop(found)
         row = rows.popleft()
         self.queued -= 1
         if rows:
-            self.rows[found] = rows  # behind this session's other lengths
+            self.rows[found] = rows  # behind this session's other kin
         return row
 
     def drop(self, request: Request | None = None) -> int:
@@ -134,7 +136,7 @@ class Line:
         if self.queued + len(rows) > self.total:
             raise Busy("The server is busy: too many people are asking at once. Try again in a moment.")
         for row in rows:
-            session.rows.setdefault((request.urgent, len(row.state)), deque()).append(row)
+            session.rows.setdefault((request.urgent, row.kin), deque()).append(row)
         session.queued += len(rows)
         session.requests.add(request)
         self.queued += len(rows)
@@ -147,7 +149,7 @@ class Line:
             self.waiting.pop(session, None)
 
     def next(self, size: int, known: Callable[[Row], bool]) -> Batch:
-        """The next micro-batch: rows of one length under at most ``size`` keys; empty if nobody waits.
+        """The next micro-batch: rows of one kin under at most ``size`` keys; empty if nobody waits.
 
         Urgent rows first; among equals one row a session in turn, the session that was served longest ago first. So a
         session takes more than its share only of places that the others leave free.
@@ -157,7 +159,7 @@ class Line:
             known: true if a row has been answered already without the model; it then takes no place.
         """
         batch: Batch = {}
-        n: int | None = None
+        kin: int | None = None
         for urgent in (True, False):
             moved = True
             while moved and len(batch) < size:
@@ -165,7 +167,7 @@ class Line:
                 for session in sorted(self.waiting, key=lambda s: s.served):  # stable: earlier arrivals first
                     if len(batch) == size:
                         break
-                    row = session.take(urgent, n)
+                    row = session.take(urgent, kin)
                     if row is None:
                         continue
                     moved = True
@@ -174,7 +176,7 @@ class Line:
                         del self.waiting[session]
                     if known(row):
                         continue
-                    n = len(row.state)
+                    kin = row.kin
                     self._places += 1
                     session.served = self._places
                     batch.setdefault(row.key, []).append(row)

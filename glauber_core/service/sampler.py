@@ -16,7 +16,7 @@ from torch import Tensor
 from glauber_core.errors import Abandoned, Cancelled, UserError
 from glauber_core.service.cache import ConditionalCache, Key
 from glauber_core.service.client import Client
-from glauber_core.service.evaluate import evaluate
+from glauber_core.service.evaluate import evaluate, kin
 from glauber_core.service.line import Batch, Line, Request, Row, Session
 from glauber_core.shape import EvaluationShape, shape_for
 from glauber_core.turns import is_urgent, urgent
@@ -34,8 +34,8 @@ _nameless = itertools.count()
 class SamplerService:
     """Serves the conditionals of one model to many sessions; thread-safe.
 
-    Every value is computed in a micro-batch of exactly ``shape.rows`` rows of one length, dummy rows filling up, so it
-    does not depend on who else asked, nor on the cache. A session's fault reaches that session alone.
+    Every value is computed in a micro-batch of exactly ``shape.rows`` rows padded to one length, dummy rows filling
+    up, so it does not depend on who else asked, nor on the cache. A session's fault reaches that session alone.
 
     The thread starts with the first row and ends when nothing was asked for a while: a service that is no longer used
     needs no ``close`` to be freed, with its model.
@@ -169,7 +169,8 @@ class SamplerService:
         missing = [k for k, answer in enumerate(answers) if answer is None]
         if missing:
             request = Request(session, is_urgent(), answers, len(missing))
-            self._put_in_line(request, [Row(request, k, keys[k], states[k]) for k in missing])
+            alike = kin(self.model, states.shape[1])
+            self._put_in_line(request, [Row(request, k, keys[k], states[k], alike) for k in missing])
             try:
                 request.done.wait()
             except BaseException:  # interrupted: nobody waits for the rows any more
@@ -266,7 +267,7 @@ class SamplerService:
 
     def _read(self, batch: Batch) -> tuple[Float[Tensor, "B V"], bool]:
         """Logits of the batch's keys, [B, V], and whether they were computed at the canonical shape."""
-        states = torch.stack([rows[0].state for rows in batch.values()])
+        states = [rows[0].state for rows in batch.values()]
         positions = torch.tensor([key.position for key in batch])
         if any(row.request.urgent for rows in batch.values() for row in rows):
             with urgent():

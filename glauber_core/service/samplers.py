@@ -15,15 +15,13 @@ class Samplers:
     """Thread-safe. A sampler lives as long as somebody uses it, and its model with it.
 
     Args:
-        silence: seconds, as in ``SamplerService``.
-
-    Attributes:
-        cache: of all of them.
+        silence: seconds, and ``rows``, of a micro-batch, as in ``SamplerService``.
+        cache: of all of them; one of their own if None.
     """
 
-    def __init__(self, silence: float = 10.0) -> None:
-        self.cache = ConditionalCache()
-        self._silence = silence
+    def __init__(self, silence: float = 10.0, rows: int | None = None, cache: ConditionalCache | None = None) -> None:
+        self.cache = ConditionalCache() if cache is None else cache
+        self._silence, self._rows = silence, rows
         self._mutex = threading.Lock()
         self._services: WeakValueDictionary[tuple[str, ...], SamplerService] = WeakValueDictionary()
 
@@ -35,7 +33,9 @@ class Samplers:
         with self._mutex:
             service = self._services.get(key)
             if service is None or service.closed:
-                service = self._services[key] = SamplerService(model, cache=self.cache, silence=self._silence)
+                service = self._services[key] = SamplerService(
+                    model, self._rows, cache=self.cache, silence=self._silence
+                )
         return service
 
 

@@ -33,7 +33,7 @@ class AtShape:
         self.vocab_size, self.allowed = inner.vocab_size, inner.allowed
 
     def __call__(self, states: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
-        return evaluate(self._inner, self.shape, states, positions)[0]
+        return evaluate(self._inner, self.shape, list(states), positions)[0]
 
 
 def everything(conditionals: Conditionals, start: tuple[int, ...], seed: int = 3, scale: int = 1) -> list[object]:
@@ -89,6 +89,38 @@ def test_a_chain_alone_in_company_and_with_or_without_a_cache(name: str, rows: i
     assert cached.cache.hit_rate > 0.5  # the second time nearly all rows were there
     assert in_company(serve(lm, rows, cache=ConditionalCache(0)), start, 1) == wanted
     assert in_company(serve(lm, rows), start, 1) == wanted
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_sentences_of_several_lengths_share_a_batch_and_no_bit_changes(name: str, serve: Serve) -> None:
+    lm, ids = model(name), list(STARTS[name]) * 2
+    places = len(lm.vocabulary.prefix) + len(lm.vocabulary.suffix)
+    lengths = [n for n in range(1, 12) if 8 < n + places < 12]  # 12 places, of which some are padding
+    assert len(lengths) == 3 and len({lm.kin(n) for n in lengths}) == 1
+    assert lm.kin(12 - places) != lm.kin(lengths[0])  # nothing is padded there
+    states = [torch.tensor(ids[:n]) for n in lengths]
+    positions = torch.arange(len(states))
+    together = lm.mixed(states, positions)
+    for k, state in enumerate(states):
+        alone = lm(state.expand(len(states), -1), positions[k].expand(len(states)))[0]
+        assert torch.equal(together[k], alone)
+    service = serve(lm, len(states), cache=ConditionalCache(0))
+    barrier = threading.Barrier(len(states))
+    found: dict[int, torch.Tensor] = {}
+
+    def ask(k: int) -> None:
+        client = service.client(str(k))
+        barrier.wait()
+        for _ in range(20):
+            found[k] = client(states[k][None], positions[k : k + 1])[0]
+
+    threads = [threading.Thread(target=ask, args=(k,)) for k in range(len(states))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert all(torch.equal(found[k], together[k]) for k in range(len(states)))
+    assert service.batches < 20 * len(states)
 
 
 def test_the_built_in_model_in_company(serve: Serve) -> None:
