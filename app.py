@@ -25,6 +25,12 @@ PAGES = [
         icon=":material/crop_square:",
         help="Change two words in either order and see the model's guesses contradict each other.",
     ),
+    st.Page(
+        "pages/landscape.py",
+        title="Landscape",
+        icon=":material/landscape:",
+        help="Where chains of sentences go in the space of meanings, and the basins that hold them.",
+    ),
 ]
 
 st.session_state["routed"] = True

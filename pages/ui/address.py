@@ -43,17 +43,8 @@ def parse(params: dict[str, str], base: Address) -> tuple[Address, list[str]]:
     """
     notices: list[str] = []
     model, text = read_model(params, base.model, notices), read_text(params, base.text, notices)
-    found = replace(base, model=model, text=text, seed=read_seed(params, base.seed, notices))
-    if "tau" in params:
-        try:
-            if not re.fullmatch(r"[0-9.e+-]{1,40}", params["tau"]):
-                raise UserError("not a number")
-            tau = check_tau(params["tau"])
-            if tau > MAX_TAU:
-                raise UserError("too hot")
-            found = replace(found, tau=tau)
-        except UserError:
-            notices.append(f"The link's temperature is not a number from 0 to {MAX_TAU:.0f}; using {base.tau}.")
+    seed, tau = read_seed(params, base.seed, notices), read_tau(params, base.tau, notices)
+    found = replace(base, model=model, text=text, seed=seed, tau=tau)
     if "color" in params:
         if params["color"] in COLORS:
             found = replace(found, color=params["color"])
@@ -97,6 +88,23 @@ def read_seed(params: dict[str, str], base: int, notices: list[str]) -> int:
         return base
 
 
+def read_tau(params: dict[str, str], base: float, notices: list[str]) -> float:
+    """The link's temperature."""
+    text = params.get("tau")
+    if text is None:
+        return base
+    try:
+        if not re.fullmatch(r"[0-9.e+-]{1,40}", text):
+            raise UserError("not a number")
+        tau = check_tau(text)
+        if tau > MAX_TAU:
+            raise UserError("too hot")
+        return tau
+    except UserError:
+        notices.append(f"The link's temperature is not a number from 0 to {MAX_TAU:.0f}; using {base}.")
+        return base
+
+
 def common_fields(model: str, text: str) -> dict[str, str]:
     """Parameters that every page's link has."""
     # A folder of this computer is nobody else's business.
@@ -105,13 +113,14 @@ def common_fields(model: str, text: str) -> dict[str, str]:
 
 
 def fields(address: Address) -> dict[str, str]:
-    """The parameters of a link; the temperature is written so that it reads back as the same number."""
-    own = {"seed": str(address.seed), "tau": _number(address.tau), "color": address.color}
+    """The parameters of a link."""
+    own = {"seed": str(address.seed), "tau": tau_text(address.tau), "color": address.color}
     own |= {"skip": "1"} if address.skip else {}
     return own | common_fields(address.model, address.text)
 
 
-def _number(tau: float) -> str:
+def tau_text(tau: float) -> str:
+    """A temperature, written so that it reads back as the same number."""
     short = f"{tau:g}"
     return short if float(short) == tau else repr(tau)
 

@@ -236,9 +236,10 @@ visited sentence for 20 sweeps. Otherwise *wandering*.
 
 **Skip waiting** is exact too, by the $n$-fold way (Bortz, Kalos and Lebowitz, J. Comput. Phys. 17, 1975): from one look
 at every free word, the number $D$ of steps up to and including the next change is drawn from
-$P(D > k) = (1 - q)^k$, then the change, word $i$ to $v \ne x_i$, with probability $p_i^\tau(v \mid x_{-i}) / (n q)$. The
-run has the law of the plain steps, with other random numbers; while a slow anneal moves the temperature at every step,
-plain steps are done. The clock counts simulated steps, and what is done by hand as one.
+$P(D > k) = (1 - q)^k$, then the change, word $i$ to $v \ne x_i$, with probability
+$p_i^\tau(v \mid x_{-i}) / (n q)$. The run has the law of the plain steps, with other random numbers; while a slow
+anneal moves the temperature at every step, plain steps are done. The clock counts simulated steps, and what is done by
+hand as one.
 
 Colours by probability, entropy and margin show each word's figure when it was last looked at. Rare words are written as
 several pieces, each a token of its own; pieces that continue a word stand close to it, and one that has lost its

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import uuid
+from typing import TYPE_CHECKING
 
 import streamlit as st
 import torch
@@ -12,6 +13,9 @@ from glauber_core.models.registry import ModelRegistry, keep_out_of_collection
 from glauber_core.rectangle.reference import Precision
 from glauber_core.service import Samplers, Seat
 from pages.ui.background import Background
+
+if TYPE_CHECKING:
+    from pages.ui.landscape_map import Maps
 
 
 @st.cache_resource(show_spinner=False, max_entries=1)
@@ -37,6 +41,18 @@ def seat() -> Seat:
 
 
 @st.cache_resource(show_spinner=False, max_entries=1)
+def travel_samplers() -> Samplers:
+    """Samplers of chains that move together: batches of 4 rows, which a lone step would find too slow."""
+    return Samplers(silence=60.0, rows=4, cache=samplers().cache)
+
+
+@st.cache_resource(show_spinner=False, scope="session", on_release=Seat.leave)
+def travel_seat() -> Seat:
+    """The visitor's place there; a closed tab leaves it."""
+    return Seat(travel_samplers(), uuid.uuid4().hex)
+
+
+@st.cache_resource(show_spinner=False, max_entries=1)
 def precision() -> Precision:
     """The process's float64 twins and noise floors."""
     return Precision(after_load=keep_out_of_collection)
@@ -46,3 +62,17 @@ def precision() -> Precision:
 def background() -> Background:
     """The visitor's long jobs; a closed tab ends them."""
     return Background()
+
+
+@st.cache_resource(show_spinner=False, scope="session", on_release=Background.cancel)
+def journey() -> Background:
+    """What moves the visitor's chains through the landscape; a closed tab stops it."""
+    return Background()
+
+
+@st.cache_resource(show_spinner=False, max_entries=1)
+def maps() -> Maps:
+    """The process's embedder, axes and topics."""
+    from pages.ui.landscape_map import Maps
+
+    return Maps()

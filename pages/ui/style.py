@@ -12,7 +12,6 @@ _RULES = """
   [data-stale="true"] { opacity: 1 !important; transition: none !important; }
   [data-testid="stStatusWidget"] { display: none; }
   .stMainBlockContainer { padding-top: 3.5rem; }
-  [data-testid="stHeader"] { background: transparent; }
   .st-key-title { padding-right: 3rem; }
   .say { padding: 0.55rem 0.9rem; border-radius: 0.4rem; border-left: 0.3rem solid; overflow-wrap: anywhere; }
   .say.error { border-color: #d55e00; background: color-mix(in srgb, #d55e00 14%, transparent); }

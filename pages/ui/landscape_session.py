@@ -1,0 +1,366 @@
+"""What one visitor of the landscape page has: chains, the picture of them, traps and experiments. It draws nothing."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from glauber_core.errors import Cancelled, UserError
+from glauber_core.landscape.analysis import Analysis, analyse
+from glauber_core.landscape.escape import Escape, escape
+from glauber_core.landscape.expedition import Expedition, Picture, Start
+from glauber_core.landscape.traps import Kept, Trap, catalogue, scan
+from glauber_core.landscape.umap_map import UmapMap
+from glauber_core.models import MaskedLM
+from glauber_core.models.registry import ModelRegistry
+from glauber_core.rectangle.compare import MAX_TOKENS
+from glauber_core.starters import by_topic
+from glauber_core.temperature import check_tau
+from glauber_core.types import Conditionals
+from pages.ui.address import MAX_TAU
+from pages.ui.alone import alone, new_lock
+from pages.ui.background import Background, Progress
+from pages.ui.fetch import outcome
+from pages.ui.landscape_address import OWN, LandscapeAddress
+from pages.ui.landscape_map import Maps, Plane
+
+SLICE = 0.4  # seconds of moving between two looks
+
+
+class Scene(NamedTuple):
+    """What is on the screen.
+
+    Attributes:
+        picture: states and visits.
+        plane: where the states lie, and their topics.
+        analysis: of this picture or an earlier one; None before the first.
+    """
+
+    picture: Picture
+    plane: Plane
+    analysis: Analysis | None
+
+
+class Found(NamedTuple):
+    """Traps of each chain, and their catalogue with the chain of the first stay."""
+
+    traps: list[list[Trap]]
+    kept: list[tuple[int, Kept]]
+    least: int
+
+
+class Escapes(NamedTuple):
+    """An escape experiment: from which sentence, and what came of it."""
+
+    state: tuple[int, ...]
+    text: str
+    found: list[Escape]
+
+
+class Mapped(NamedTuple):
+    """A UMAP, and the picture it was fitted to."""
+
+    picture: Picture
+    umap: UmapMap
+
+
+@dataclass
+class LandscapeSession:
+    """Attributes:
+    model: the model in use.
+    address: what the address bar holds.
+    maps: embedder, axes and topics, ready to use.
+    worker: moves the chains and makes the experiments, one job at a time.
+    serve: what the chains ask instead of the model itself.
+    expedition: the chains; None until they are first moved.
+    scene: the last published picture.
+    umap: the map in use instead of the principal components.
+    found, escapes: results of a search for traps and of an escape experiment.
+    epoch: grows when the browser must forget what it has drawn.
+    selected: number of the state that was clicked.
+    notes, error, notices: as on the other pages.
+    pending: a model being fetched, with its name.
+    rev: grows when the slider must take a new value from here.
+    lock: held by whatever changes or draws the session; re-entrant.
+    """
+
+    model: MaskedLM
+    address: LandscapeAddress
+    maps: Maps
+    worker: Background
+    serve: Callable[[MaskedLM], Conditionals] = field(default=lambda model: model, repr=False)
+    expedition: Expedition | None = None
+    scene: Scene | None = None
+    umap: UmapMap | None = None
+    found: Found | None = None
+    escapes: Escapes | None = None
+    epoch: int = 0
+    selected: int | None = None
+    notes: tuple[str, ...] = ()
+    error: str = ""
+    notices: list[str] = field(default_factory=list)
+    pending: tuple[str, Future[MaskedLM]] | None = None
+    rev: int = 0
+    lock: Any = field(default_factory=new_lock, repr=False, compare=False)
+
+    # -- settings -------------------------------------------------------------------------------------------------
+
+    @alone
+    def acts(self) -> None:
+        """The visitor does something: what was said before is over."""
+        self.error, self.notices = "", []
+
+    @alone
+    def set(self, **changes: Any) -> None:
+        """Change the address; what the chains depend on begins anew, colour and horizon do not."""
+        self.acts()
+        self.address = replace(self.address, **changes)
+        if changes.keys() & {"starts", "text", "seed", "model"}:
+            self.forget()
+
+    @alone
+    def set_tau(self, tau: object) -> None:
+        """The slider's value, for all chains from their next moves on."""
+        try:
+            value = check_tau(tau)
+            if value > MAX_TAU:
+                raise UserError(f"The temperature goes up to {MAX_TAU:.0f} here.")
+        except UserError as error:
+            self.error = str(error)
+            self.rev += 1
+            return
+        self.address = replace(self.address, tau=value)
+
+    @alone
+    def forget(self) -> None:
+        """Drop chains and picture."""
+        self.worker.cancel()
+        self.expedition = self.scene = self.umap = self.found = self.escapes = self.selected = None
+        self.epoch += 1
+
+    # -- the model ------------------------------------------------------------------------------------------------
+
+    @alone
+    def want(self, name: str, registry: ModelRegistry) -> None:
+        """Ask for another model; the present one stays in use until it is there."""
+        self.acts()
+        self.pending = (name, registry.request(name))
+
+    @alone
+    def stop_waiting(self) -> None:
+        """Stay with the present model."""
+        self.pending = None
+
+    @alone
+    def arrived(self) -> None:
+        """Switch to the pending model if it is there, or say why it is not."""
+        if self.pending is None or not self.pending[1].done():
+            return
+        (name, future), self.pending = self.pending, None
+        try:
+            self.model = outcome(name, future, self.model.name)
+        except UserError as error:
+            self.error = str(error)
+            return
+        self.address = replace(self.address, model=self.model.name)
+        self.forget()
+
+    # -- moving ---------------------------------------------------------------------------------------------------
+
+    @property
+    def running(self) -> bool:
+        """True while the chains move."""
+        return self.worker.running and self.worker.name == "moving"
+
+    @property
+    def arrived_at_horizon(self) -> bool:
+        """True if every chain has gone as far as it should."""
+        scene = self.scene
+        return scene is not None and min(scene.picture.elapsed) >= self.address.horizon
+
+    def starts(self) -> list[Start]:
+        """Where the chains begin. Raises UserError: a sentence the model cannot take."""
+        met: Counter[str] = Counter()
+        found: list[Start] = []
+        notes: list[str] = []
+        for name in self.address.starts:
+            own = name == OWN
+            choices = [self.address.text] if own else [s.text for s in by_topic(name)]
+            text = choices[met[name] % len(choices)]
+            met[name] += 1
+            encoded = self.model.vocabulary.encode(text, cap=MAX_TOKENS)
+            notes += encoded.notes
+            found.append(Start(encoded.ids, text, "" if own else name))
+        self.notes = tuple(dict.fromkeys(notes))
+        return found
+
+    @alone
+    def run(self) -> None:
+        """Move the chains to the horizon, from where they are."""
+        self.acts()
+        if self.running:
+            return
+        try:
+            starts = self.starts()
+        except UserError as error:
+            self.error = str(error)
+            return
+        address, model, maps, epoch = self.address, self.model, self.maps, self.epoch
+        conditionals = self.serve(model)
+
+        def work(progress: Progress) -> None:
+            expedition = self.expedition
+            if expedition is None:
+                expedition = Expedition(
+                    conditionals, starts, address.tau, address.seed, model.vocabulary.text, maps.embed
+                )
+            with self.lock:
+                if self.epoch != epoch:
+                    return
+                self.expedition = expedition
+            horizon, slowest, quiet = address.horizon, 0.0, 0.0
+            analysis: Analysis | None = None
+            try:
+                done = False
+                while not done:
+                    progress(min(expedition.picture.elapsed) / horizon)
+                    expedition.set_tau(self.address.tau)
+                    done = expedition.move(horizon, SLICE)
+                    picture = expedition.look(lambda share: progress(min(expedition.picture.elapsed) / horizon))
+                    if done or time.monotonic() - quiet > 6 * slowest:  # basins take a sixth of the time at most
+                        begin = time.monotonic()
+                        analysis = analyse(picture, expedition.per_sweep)
+                        quiet = time.monotonic()
+                        slowest = quiet - begin
+                    self._publish(epoch, expedition, analysis)
+            except Cancelled:
+                pass
+            picture = expedition.look()
+            if analysis is None or analysis.picture is not picture:
+                self._publish(epoch, expedition, analyse(picture, expedition.per_sweep))
+
+        self.worker.start("moving", work)
+
+    def _publish(self, epoch: int, expedition: Expedition, analysis: Analysis | None) -> None:
+        picture = expedition.picture
+        with self.lock:
+            before, umap = (self.scene.plane if self.scene else None), self.umap
+        plane = self.maps.plane(picture.embeddings, before, umap)
+        with self.lock:
+            if self.epoch == epoch:
+                self.scene = Scene(picture, plane, analysis)
+
+    @alone
+    def pause(self) -> None:
+        """Stop moving; everything stays, and ``run`` goes on from here."""
+        self.worker.cancel()
+
+    # -- looking --------------------------------------------------------------------------------------------------
+
+    @alone
+    def pick(self, state: object, epoch: object) -> None:
+        """A point was clicked; anything else a browser may send is left alone."""
+        known = len(self.scene.picture.texts) if self.scene else 0
+        if isinstance(state, int) and not isinstance(state, bool) and 0 <= state < known and epoch == self.epoch:
+            self.acts()
+            self.selected = state
+
+    @property
+    def shown(self) -> tuple[tuple[int, ...], str] | None:
+        """Token ids and text of the selected state."""
+        if self.selected is None or self.expedition is None or self.scene is None:
+            return None
+        return self.expedition.book.states[self.selected], self.scene.picture.texts[self.selected]
+
+    @alone
+    def set_axes(self, axes: str) -> None:
+        """Draw on the frozen principal components, or on a UMAP of the sentences visited so far."""
+        self.acts()
+        scene, maps = self.scene, self.maps
+        if scene is None or self.worker.running:
+            self.error = "Run the chains and pause them first: UMAP is fitted to the sentences they visited."
+            return
+        if axes == "PCA":
+            self._redraw(scene.picture, None)
+            return
+
+        def work(progress: Progress) -> Mapped:
+            return Mapped(scene.picture, UmapMap(scene.picture.embeddings, maps.axes, self.address.seed))
+
+        self.worker.start("fitting UMAP (a minute for thousands of sentences)", work)
+
+    def _redraw(self, picture: Picture, umap: UmapMap | None) -> None:
+        self.umap = umap
+        self.epoch += 1
+        if self.scene is not None:
+            self.scene = self.scene._replace(plane=self.maps.plane(picture.embeddings, None, umap))
+        self.notices = [umap.notice] if umap is not None and umap.notice else []
+
+    @alone
+    def find_traps(self, least_sweeps: float) -> None:
+        """Judge every state in which a chain stayed at least so many sweeps."""
+        self.acts()
+        expedition, serve, model = self.expedition, self.serve, self.model
+        if expedition is None or self.worker.running:
+            return
+
+        def work(progress: Progress) -> Found:
+            count = len(expedition.chains)
+            conditionals, traps = serve(model), []
+            for k, chain in enumerate(expedition.chains):
+                least = max(1, round(least_sweeps * chain.sweep_length))
+                part = partial(_part, progress, k, count)
+                traps.append(scan(chain.record, conditionals, (), least, progress=part))
+            kept = [(k, one) for k, found in enumerate(traps) for one in catalogue(found)]
+            return Found(traps, sorted(kept, key=lambda pair: -pair[1].dwell), round(least_sweeps))
+
+        self.worker.start("looking for traps", work)
+
+    @alone
+    def try_escape(self, state: tuple[int, ...], text: str, taus: list[float], chains: int, horizon: int) -> None:
+        """Release chains in a state at several temperatures."""
+        self.acts()
+        if self.worker.running:
+            return
+        model, serve, seed = self.model, self.serve, self.address.seed
+
+        def work(progress: Progress) -> Escapes:
+            found = escape(serve(model), state, taus, chains, horizon, seed=seed, progress=progress)
+            return Escapes(state, text, found)
+
+        self.worker.start("escaping", work)
+
+    @alone
+    def collect(self) -> bool:
+        """Take what a finished job brought; True if there was something to show."""
+        if self.worker.running:
+            return False
+        result, error = self.worker.take()
+        if error and not error.startswith("Cancelled"):
+            self.error = error
+        if isinstance(result, Found):
+            self.found = result
+        elif isinstance(result, Escapes):
+            self.escapes = result
+        elif isinstance(result, Mapped) and self.scene is not None and self.scene.picture is result.picture:
+            self._redraw(result.picture, result.umap)
+        return bool(error) or result is not None
+
+
+def _part(progress: Progress, k: int, count: int, share: float) -> None:
+    progress((k + share) / count)
+
+
+def stay_power(dwell: np.ndarray, log_exit: np.ndarray) -> list[float]:
+    """log10 of each visit's stay in steps: the expected one where q is known, else the observed one; at most 12."""
+    with np.errstate(divide="ignore"):
+        observed = np.log10(np.maximum(dwell, 1.0))
+    power = np.where(np.isnan(log_exit), observed, -log_exit / np.log(10))
+    return np.minimum(power, 12.0).round(2).tolist()
