@@ -17,7 +17,7 @@ from torch import Tensor
 from glauber_core.errors import UserError
 from glauber_core.kernels import pick_positions
 from glauber_core.mixing.tempered import Tempered
-from glauber_core.shape import groups, threads
+from glauber_core.shape import fills_up, groups, threads
 
 APART = -1
 
@@ -148,10 +148,10 @@ def step(
 def _draws(
     read: Tempered, laws: Float64[Tensor, "R V"], second: Int64[Tensor, " C"], uniform: Float64[Tensor, "C 3"]
 ) -> tuple[Int64[Tensor, " C"], Int64[Tensor, " C"], Float64[Tensor, " C"]]:
-    """``maximal_draw`` of all pairs, ``shape.rows`` of them together: rounding may depend on how many there are."""
-    parts = []
+    """``maximal_draw`` of all pairs, always as many together: rounding may depend on how many there are."""
+    parts, together = [], 1 if fills_up(read.conditionals) else read.shape.rows
     with threads(read.shape.threads):
-        for pairs, real in groups(len(second), read.shape.rows):
+        for pairs, real in groups(len(second), together):
             where = pairs.to(laws.device), second[pairs].to(laws.device)
             drawn = maximal_draw(laws[where[0]], laws[where[1]], uniform[pairs].to(laws.device))
             parts.append([column[:real].cpu() for column in drawn])

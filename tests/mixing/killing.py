@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -37,7 +38,16 @@ def killed_after(cells: int, plan: Path, out: Path, more: Sequence[str] = ()) ->
         workers = psutil.Process(process.pid).children(recursive=True) if len(seen) == cells else []
         process.send_signal(signal.SIGKILL)
         status = process.wait()
-    _, alive = psutil.wait_procs(workers, timeout=GONE_S)
-    assert not alive, f"left behind: {alive}"
+    deadline = time.monotonic() + GONE_S
+    while any(_runs(worker) for worker in workers):
+        assert time.monotonic() < deadline, f"left behind: {workers}"
+        time.sleep(0.02)
     assert len(seen) == cells, b"".join(seen)
     return status
+
+
+def _runs(process: psutil.Process) -> bool:
+    try:
+        return process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False

@@ -149,6 +149,17 @@ def test_a_pair_does_not_depend_on_its_company_nor_on_the_cache(limit: int) -> N
     assert everyone.final.y.tolist() == [one.final.y[0].tolist() for one in alone]
 
 
+def test_conditionals_with_a_shape_of_their_own_are_asked_for_real_rows_alone() -> None:
+    class Filling(Counting):
+        fills_up = True
+
+    x, y = torch.tensor([[0, 0, 0]] * 3), torch.tensor([[3, 3, 1]] * 3)
+    own, plain = Filling(), Counting()
+    done = run_coupled(own, x, y, 0.6, 80, seed=5, shape=ROWS, cache_bytes=0)
+    assert same(done, run_coupled(plain, x, y, 0.6, 80, seed=5, shape=ROWS, cache_bytes=0))
+    assert own.batches[0] == 6 and set(plain.batches) == {ROWS.rows}
+
+
 def test_the_horizon_censors() -> None:
     x, y = torch.zeros(8, 6).long(), torch.ones(8, 6).long()
     long = run_coupled(CurieWeiss(0.5), x, y, 1.0, 10**4, shape=ROWS, every=3)

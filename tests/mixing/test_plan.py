@@ -9,9 +9,11 @@ import pytest
 
 from glauber_core.errors import UserError
 from glauber_core.exact import Bigram, ConditionalTable, CurieWeiss
+from glauber_core.mixing import subjects
 from glauber_core.mixing.plan import Cell, Plan
 from glauber_core.mixing.subjects import open_subject, sweep_shape
 from tests.mixing.sweeps import SLOW
+from tests.models.checkpoints import model as checkpoint
 
 
 def test_a_plan_from_toml_and_back(tmp_path: Path) -> None:
@@ -78,6 +80,16 @@ def test_a_plan_that_cannot_be_read(tmp_path: Path) -> None:
     for path in (tmp_path / "none.toml", tmp_path):
         with pytest.raises(UserError, match="no plan to read"):
             Plan.from_path(path)
+
+
+def test_a_language_model_is_loaded_once_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[tuple[str, str]] = []
+    monkeypatch.setattr(subjects, "load", lambda name, device: calls.append((name, device)) or checkpoint("bert"))
+    subjects._language_model.cache_clear()
+    for n in (8, 9):
+        assert open_subject("some-model", n) is checkpoint("bert")
+    subjects._language_model.cache_clear()
+    assert calls == [("some-model", "cpu")]
 
 
 def test_exact_subjects() -> None:
