@@ -45,9 +45,9 @@ def test_three_regimes() -> None:
         found = [mixing_time(magnetisation_chain(n, beta), limit=2**34) for n in sizes]
         return [t for t in found if t is not None]
 
-    hot = times(0.5, (250, 500, 1000, 2000))
-    assert len(hot) == 4
-    ratios = [t / tv_line(n, 0.5) for t, n in zip(hot, (250, 500, 1000, 2000), strict=True)]
+    hot = times(0.5, (250, 500, 1000))
+    assert len(hot) == 3
+    ratios = [t / tv_line(n, 0.5) for t, n in zip(hot, (250, 500, 1000), strict=True)]
     assert max(ratios) / min(ratios) < 1.05
     critical = times(1.0, (250, 1000))
     assert math.log(critical[1] / critical[0]) / math.log(4) == pytest.approx(1.5, abs=0.03)

@@ -1,4 +1,4 @@
-"""The physics check: simulated spins against the magnetisation chain, and coupling times against the enumerated pair."""
+"""The physics check: simulated spins against the magnetisation chain, coupling times against the enumerated pair."""
 
 from __future__ import annotations
 

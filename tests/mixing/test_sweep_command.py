@@ -17,11 +17,11 @@ from tests.mixing.sweeps import table, undisturbed
 PLAN = """
 models = ["exact:curie-weiss:1.5"]
 taus = [0.15, 3.0]
-lengths = [4]
+lengths = [3]
 starts = ["extremes"]
 replicates = 2
 pairs = 4
-horizon = 400
+horizon = 250
 """
 
 
@@ -44,7 +44,7 @@ def test_a_sweep_prints_its_cells_and_the_phase_table(
     assert main(["sweep", str(plan), "--csv", str(phases), "--pairs-csv", str(pairs)]) == 0
     out, err = capsys.readouterr()
     assert [line.split()[0] for line in err.splitlines()] == ["1/4", "2/4", "3/4", "4/4"]
-    assert err.splitlines()[0] == "1/4 exact:curie-weiss:1.5 tau 3 n 4 extremes 0: 4 of 4 met"
+    assert err.splitlines()[0] == "1/4 exact:curie-weiss:1.5 tau 3 n 3 extremes 0: 4 of 4 met"
     lines = out.splitlines()
     assert len(lines) == 3 and "tau 3 " in lines[0] and lines[0].endswith("8 of 8 met  fast")
     assert re.search(r"boundary \(median 10 times the hottest\): between tau 0.15 and 3", lines[2])
@@ -59,6 +59,7 @@ def test_a_sweep_prints_its_cells_and_the_phase_table(
 
 def test_a_bar_on_a_terminal(plan: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stderr", Terminal())
+    plan.write_text(PLAN.replace("250", "5"), encoding="utf-8")
     assert main(["sweep", str(plan)]) == 0
     shown = sys.stderr.getvalue().split("\r")  # type: ignore[attr-defined]
     assert shown[-1].strip() == f"[{'#' * 30}] 4 of 4 cells"
