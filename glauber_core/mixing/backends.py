@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import threading
 import time
 from collections.abc import Callable, Generator, Sequence
@@ -114,6 +115,7 @@ _stop: Event | None = None
 def _begin_worker(stop: Event) -> None:
     global _stop
     _stop = stop
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent decides what it means
     torch.set_num_threads(1)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 

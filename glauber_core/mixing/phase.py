@@ -16,7 +16,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from glauber_core.mixing.cell import CellResult
-from glauber_core.mixing.survival import Median, TooFew, median
+from glauber_core.mixing.scaling import Scaling, fit_scaling
+from glauber_core.mixing.survival import LEVEL, Median, TooFew, median
 
 FACTOR = 10.0
 PATIENCE = 100.0
@@ -86,6 +87,21 @@ def boundaries(points: Sequence[PhasePoint]) -> list[Boundary]:
     for point in points:
         lines.setdefault((point.model, point.start, point.n), []).append(point)
     return [_boundary(*place, sorted(line, key=lambda point: -point.tau)) for place, line in lines.items()]
+
+
+def growth(points: Sequence[PhasePoint], tau: float, level: float = LEVEL) -> Scaling:
+    """How the median coupling time, in steps, grows with n at one tau (``scaling.fit_scaling``).
+
+    Args:
+        points: of one model and start; those at another tau, censored ones, and those with too few pairs are left out.
+        tau: one of the table's.
+        level: of the intervals.
+
+    Raises:
+        TooFew: as ``fit_scaling``.
+    """
+    used = [p for p in points if p.tau == tau and not p.few and not p.median.censored and p.n >= 2]
+    return fit_scaling([p.n for p in used], [p.median.value * p.n for p in used], level)
 
 
 def _median(results: Sequence[CellResult], n: int) -> tuple[Median, bool]:

@@ -17,13 +17,13 @@ PLAN = Plan(
     horizon=20,
     seed=5,
 )
-# Ten cells of a tenth of a second or so, cold: long enough to be killed in.
+# Fourteen cells of a tenth of a second or so, cold: long enough to be killed in.
 SLOW = """
 models = ["exact:curie-weiss:1.5"]
 taus = [0.1, 0.2]
 lengths = [10]
 starts = ["extremes"]
-replicates = 5
+replicates = 7
 pairs = 4
 horizon = 25
 """

@@ -7,8 +7,9 @@ import math
 import pytest
 
 from glauber_core.mixing.cell import CellResult
-from glauber_core.mixing.phase import boundaries, phase_table
+from glauber_core.mixing.phase import boundaries, growth, phase_table
 from glauber_core.mixing.plan import Cell
+from glauber_core.mixing.survival import TooFew
 
 N = 10
 
@@ -66,3 +67,13 @@ def test_lengths_are_judged_by_themselves_and_few_pairs_are_marked() -> None:
     table = phase_table([cell(3.0, around(4), n=8), cell(3.0, [3, 4, 5], n=16), cell(1.0, around(5), n=16)])
     assert [(p.n, p.tau, p.few) for p in table] == [(8, 3.0, False), (16, 3.0, True), (16, 1.0, False)]
     assert [b.n for b in boundaries(table)] == [8, 16]
+
+
+def test_growth_takes_what_is_finite_at_one_temperature() -> None:
+    cells = [cell(3.0, around(n * 0.5), n=n) for n in (8, 12, 16, 24)]  # sweeps: T = n^2 / 2 steps
+    others = [cell(2.0, around(99), n=8), cell(3.0, [900] * 9, horizon=100, n=32), cell(3.0, [7, 8], n=48)]
+    found = growth(phase_table(cells + others), 3.0)
+    assert found.lengths.tolist() == [8, 12, 16, 24] and found.fits[0].name == "n^2"
+    assert found.fits[0].scale == pytest.approx(0.5, rel=1e-2)
+    with pytest.raises(TooFew):
+        growth(phase_table(cells + others), 2.0)

@@ -19,7 +19,7 @@ from tests.models.checkpoints import model as checkpoint
 def test_a_plan_from_toml_and_back(tmp_path: Path) -> None:
     plan = Plan.from_toml(SLOW)
     assert plan.taus == (0.1, 0.2) and plan.lengths == (10,) and plan.models == ("exact:curie-weiss:1.5",)
-    assert plan.seed == 0 and plan.device == "cpu" and len(plan) == len(list(plan.cells())) == 10
+    assert plan.seed == 0 and plan.device == "cpu" and len(plan) == len(list(plan.cells())) == 14
     (tmp_path / "p.toml").write_text(SLOW, encoding="utf-8")
     assert Plan.from_path(tmp_path / "p.toml") == plan
     assert Plan.from_toml("taus = [1, 2]").taus == (1.0, 2.0)
