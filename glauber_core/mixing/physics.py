@@ -13,16 +13,12 @@ import numpy as np
 import torch
 from jaxtyping import Float64, Int64
 
-from glauber_core.errors import UserError
 from glauber_core.exact import CurieWeiss
-from glauber_core.kernels import init
 from glauber_core.mixing.curie_weiss import MagnetisationChain, magnetisation_chain
 from glauber_core.mixing.exact import simulated_tv, total_variation
 from glauber_core.mixing.meeting import Meetings, run_coupled
-from glauber_core.shape import EvaluationShape, canonical_step
-from glauber_core.streams import check_seed, uniforms
-
-_BLOCK = 128
+from glauber_core.mixing.walk import walk
+from glauber_core.shape import EvaluationShape
 
 
 class SpinTV(NamedTuple):
@@ -63,22 +59,11 @@ def simulate_spins(
     Raises:
         UserError: no chain, times that are negative or do not increase, or a bad n, beta or seed.
     """
-    exact, key = magnetisation_chain(n, beta), check_seed(seed)
-    times = np.asarray(steps, dtype=np.int64)
-    if len(times) == 0 or times[0] < 0 or (np.diff(times) <= 0).any() or chains < 1:
-        raise UserError("Give at least one chain and one time; times must be 0 or more and increase.")
-    model, shape = CurieWeiss(beta), EvaluationShape(rows=chains, threads=1, dtype="float64")
-    state, last = init(torch.ones((chains, n), dtype=torch.int64)), int(times[-1])
-    tau, free = torch.ones(chains, dtype=torch.float64), torch.arange(n)
-    plus = [np.full(chains, n)] if times[0] == 0 else []
-    for first in range(0, last, _BLOCK):
-        block = np.stack([uniforms(key, c, first, min(_BLOCK, last - first)) for c in range(chains)])
-        for t in range(block.shape[1]):
-            state, _ = canonical_step(model, shape, state, torch.from_numpy(block[:, t]), tau, free)
-            if first + t + 1 in times:
-                plus.append(state.tokens.sum(dim=1).numpy())
-            progress((first + t + 1) / last)
-    return _compare(exact, times, np.stack(plus))
+    exact, times = magnetisation_chain(n, beta), np.asarray(steps, dtype=np.int64)
+    shape = EvaluationShape(rows=max(1, chains), threads=1, dtype="float64")
+    start = torch.ones((chains, n), dtype=torch.int64)
+    states = walk(CurieWeiss(beta), start, 1.0, times, seed, shape, progress=progress)
+    return _compare(exact, times, np.stack([tokens.sum(dim=1).numpy() for tokens in states]))
 
 
 def couple_spins(
