@@ -164,19 +164,14 @@ def escape_plot(found: Sequence[Escape]) -> go.Figure:
         x=x, y=informative, name="margin bound", mode="lines", line={"color": COLORS[4], "dash": "dot", "width": 2}
     )
     seen = np.isfinite(c["mean"])
-    up = np.where(np.isfinite(c["high"]), c["high"], c["mean"] + 1)
+    mean, low, high = (c[name][seen] for name in ("mean", "low", "high"))
     figure.add_scatter(
         x=x[seen],
-        y=c["mean"][seen],
+        y=mean,
         name="simulated (95 % interval)",
         mode="markers",
         marker={"color": COLORS[3], "size": 9, "symbol": "diamond"},
-        error_y={
-            "type": "data",
-            "symmetric": False,
-            "array": (up - c["mean"])[seen],
-            "arrayminus": (c["mean"] - c["low"])[seen],
-        },
+        error_y={"type": "data", "symmetric": False, "array": high - mean, "arrayminus": mean - low},
     )
     if (~seen).any():
         figure.add_scatter(

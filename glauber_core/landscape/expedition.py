@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float32
@@ -22,6 +22,7 @@ MAX_CHAINS = 8
 POINTS = 10_000  # that a picture is made for; chains share them (``Follower.dense``)
 
 
+@runtime_checkable
 class Embed(Protocol):
     """Sentences to unit vectors: float32 [m, d]."""
 
