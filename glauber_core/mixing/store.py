@@ -1,4 +1,7 @@
-"""Results of a sweep in one SQLite file (WAL), a transaction a cell: a killed sweep loses the cells in hand alone."""
+"""Results of a sweep in one SQLite file (WAL), a transaction a cell: a killed sweep loses the cells in hand alone.
+
+After a kill the newest cells lie in the neighbour whose name ends in ``-wal``: move both, or open the file once first.
+"""
 
 from __future__ import annotations
 
