@@ -7,6 +7,8 @@ import math
 import numpy as np
 
 from glauber_core.errors import UserError
+from glauber_core.exact import CurieWeiss
+from glauber_core.types import Conditionals
 
 
 def contraction_bound(n: int, alpha: float, eps: float = 0.25) -> int | None:
@@ -42,3 +44,22 @@ def curie_weiss_influence(n: int, beta: float, tau: float = 1.0) -> float:
     b, rest = beta / tau / n, (n - 2) % 2  # the sum of the other spins, as near to 0 as its parity lets it be
     tv = (np.tanh(b * (rest + 1)) - np.tanh(b * (rest - 1))) / 2
     return float((n - 1) * tv) if n > 1 else 0.0
+
+
+def coupling_bound(conditionals: Conditionals, n: int, tau: float) -> int | None:
+    """Bound of the median coupling time, steps, to print beside a measured one; None where no theorem gives one.
+
+    Only models whose influence is known exactly have one: sampled influences of a language model are lower bounds, and
+    prove nothing (MATH section 3).
+
+    Args:
+        conditionals: the model (``subjects.open_subject``).
+        n: free positions, >= 1.
+        tau: temperature, > 0.
+
+    Raises:
+        UserError: an argument outside its range.
+    """
+    if not isinstance(conditionals, CurieWeiss):
+        return None
+    return contraction_bound(n, curie_weiss_influence(n, conditionals.beta, tau), 0.5)

@@ -10,12 +10,13 @@ import torch
 from scipy.stats import binom
 
 from glauber_core.errors import UserError
-from glauber_core.exact import CurieWeiss, StateSpace, transition_matrix
-from glauber_core.mixing.bounds import contraction_bound, curie_weiss_influence
+from glauber_core.exact import ConditionalTable, CurieWeiss, StateSpace, transition_matrix
+from glauber_core.mixing.bounds import contraction_bound, coupling_bound, curie_weiss_influence
 from glauber_core.mixing.exact import mixing_time
+from glauber_core.mixing.physics import couple_spins
 from glauber_core.mixing.product import coupling_time_law, product_matrix
 from glauber_core.mixing.scaling import Scaling, fit_scaling
-from glauber_core.mixing.survival import TooFew
+from glauber_core.mixing.survival import TooFew, median
 
 LENGTHS = np.array([8.0, 12, 16, 24, 32])
 LAWS = {
@@ -96,6 +97,14 @@ def test_bound_lies_above_mixing_and_coupling() -> None:
     assert half is not None
     law = coupling_time_law(product_matrix(model, space, 1.0), (0, space.size - 1), half)
     assert law[-1] <= 0.5
+
+
+def test_bound_beside_a_measured_median() -> None:
+    done = couple_spins(20, 0.5, 40, 3000, seed=8)
+    measured, bound = median(done.steps, done.met), coupling_bound(CurieWeiss(0.5), 20, 1.0)
+    assert bound is not None and measured.high <= bound <= 20 * measured.value
+    assert coupling_bound(CurieWeiss(0.5), 20, 0.4) is None  # beta / tau is above 1
+    assert coupling_bound(ConditionalTable.random(3, 3, np.random.default_rng(1)), 3, 5.0) is None
 
 
 def test_no_bound_where_the_theorem_says_nothing() -> None:
