@@ -120,8 +120,8 @@ class Expedition:
     def set_tau(self, tau: float) -> None:
         """Temperature of all chains from their next moves on. Raises UserError if unusable."""
         for walk in self._walks:
+            walk.absorbed = walk.absorbed and walk.chain.tau == tau
             walk.chain.set_tau(tau)
-            walk.absorbed = False
 
     def move(self, horizon: int, seconds: float, stop: threading.Event | None = None) -> bool:
         """Move every chain towards ``horizon`` simulated steps for about so many seconds; True when all are there.

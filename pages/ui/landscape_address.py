@@ -37,7 +37,7 @@ class LandscapeAddress:
 def default() -> LandscapeAddress:
     """The page without a link."""
     return LandscapeAddress(
-        BUILT_IN, 7, 0.7, ("health", "sport", "food", "politics"), STARTERS[0].text, 20_000, "chain"
+        BUILT_IN, 7, 0.5, ("health", "sport", "food", "politics"), STARTERS[0].text, 20_000, "chain"
     )
 
 

@@ -265,12 +265,14 @@ class LandscapeSession:
     # -- looking --------------------------------------------------------------------------------------------------
 
     @alone
-    def pick(self, state: object, epoch: object) -> None:
-        """A point was clicked; anything else a browser may send is left alone."""
+    def pick(self, state: object, epoch: object) -> bool:
+        """A point was clicked; True if it was one: anything else a browser may send is left alone."""
         known = len(self.scene.picture.texts) if self.scene else 0
-        if isinstance(state, int) and not isinstance(state, bool) and 0 <= state < known and epoch == self.epoch:
-            self.acts()
-            self.selected = state
+        if type(state) is not int or not 0 <= state < known or epoch != self.epoch:
+            return False
+        self.acts()
+        self.selected = state
+        return True
 
     @property
     def shown(self) -> tuple[tuple[int, ...], str] | None:

@@ -7,6 +7,7 @@ import streamlit as st
 from glauber_core.errors import UserError
 from glauber_core.landscape.basins import LEAST, REACH
 from glauber_core.landscape.expedition import MAX_CHAINS
+from glauber_core.rectangle.compare import MAX_TOKENS
 from glauber_core.starters import TOPICS
 from pages.ui.address import MAX_SEED, MAX_TEXT
 from pages.ui.components import tau_control
@@ -70,7 +71,7 @@ def _starts(session: LandscapeSession) -> None:
             session.error = "Write a sentence of at least one word; meanwhile the one before stays in use."
             return
         try:
-            session.model.vocabulary.encode(text)
+            session.model.vocabulary.encode(text, cap=MAX_TOKENS)
         except UserError as error:
             session.error = f"{error} Meanwhile the sentence before stays in use."
             return
@@ -167,16 +168,16 @@ def moving(session: LandscapeSession) -> None:
 
     def picked() -> None:
         sent = st.session_state["l_map"].pick
-        if isinstance(sent, dict):
-            session.pick(sent.get("state"), sent.get("epoch"))
+        if isinstance(sent, dict) and session.pick(sent.get("state"), sent.get("epoch")):
+            st.session_state["l_drawn"] = None  # what is said of the point stands outside the map's fragment
 
     @st.fragment(run_every=BEAT if session.worker.running else None)
     def beat() -> None:
         with session.lock:
-            if session.collect() or not session.worker.running and st.session_state.get("l_moved"):
-                st.session_state["l_moved"] = False
+            running = session.worker.running
+            if session.collect() or st.session_state.get("l_drawn", False) != running:
+                st.session_state["l_drawn"] = running  # what the rest of the page was drawn for
                 st.rerun(scope="app")
-            st.session_state["l_moved"] = session.worker.running
             landscape(wire.message(session), key="l_map", on_pick_change=picked, on_resync_change=wire.resync)
             with st.container(key="l_progress"):
                 _progress(session)

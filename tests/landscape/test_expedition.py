@@ -71,6 +71,8 @@ def test_an_absorbed_chain_waits_for_the_others_and_a_warmer_one_goes_on() -> No
     made = Expedition(TABLE, [STARTS[2]], 0.0, 5, spell, embed)
     assert made.move(500, 60.0)
     assert made.look().absorbed == (True,) and made.picture.elapsed == (500,)
+    made.set_tau(0.0)
+    assert made.look().absorbed == (True,)
     made.set_tau(20.0)
     assert made.move(900, 60.0)
     assert made.look().absorbed == (False,) and len(made.picture.texts) > 1

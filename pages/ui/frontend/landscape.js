@@ -223,8 +223,9 @@ function drawHeads(s, c, style) {
   c.textAlign = "center";
   c.textBaseline = "middle";
   c.font = `600 11px ${style.fontFamily}`;
-  s.chains.forEach((visits, k) => {
-    const place = s.places[visits[visits.length - 1]?.[0]];
+  const heads = s.chains.map((visits) => s.places[visits[visits.length - 1]?.[0]]);
+  s.root.dataset.heads = JSON.stringify(heads.map((place) => place?.map(Math.round) ?? null));
+  heads.forEach((place, k) => {
     if (!place) return;
     c.beginPath();
     c.arc(place[0], place[1], 9, 0, 2 * Math.PI);
