@@ -2,6 +2,7 @@
 # make test   check style and types, run all tests (first: packages, and a Chromium where there is none)
 # make lint   style and types only
 # make bench  measure speed, write bench.json
+# make soak   measure what takes minutes: thirty visitors for ten of them, a sweep killed twenty times
 # make pictures  take the README's pictures anew
 # make clean  delete what these commands made
 #
@@ -20,7 +21,7 @@ TESTS := $(VENV)/.tests-installed
 PIP := $(VPY) -m pip --disable-pip-version-check
 TORCH := $(shell sed -n '/^torch==/p' requirements.txt)
 
-.PHONY: run test lint bench pictures clean setup setup-test
+.PHONY: run test lint bench soak pictures clean setup setup-test
 .DELETE_ON_ERROR:
 
 run: $(APP)
@@ -38,6 +39,9 @@ lint: $(TESTS)
 
 bench: $(TESTS)
 	$(VPY) -m tests.bench $(ARGS)
+
+soak: $(TESTS)
+	$(VPY) -m tests.soak $(ARGS)
 
 pictures: $(TESTS)
 	$(VPY) -m pytest -q tests/browser/test_pictures.py

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.bench import chains, engine, first_page, mixing, model, rectangles, service
+from tests.bench import chains, engine, first_page, mixing, model, rectangles, service, sessions
 
 GROUPS: dict[str, Callable[[], dict[str, float]]] = {
     "chain": chains.measure,
@@ -23,6 +23,7 @@ GROUPS: dict[str, Callable[[], dict[str, float]]] = {
     "model": model.measure,
     "rectangle": rectangles.measure,
     "service": service.measure,
+    "sessions": sessions.measure,
 }
 OUT = Path(__file__).resolve().parents[2] / "bench.json"
 
