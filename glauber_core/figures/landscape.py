@@ -18,6 +18,8 @@ from glauber_core.landscape.escape import Escape, curve
 from glauber_core.landscape.flow import Stays
 
 COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#8A7A00", "#7F7F7F")
+# Basins take the others first, so that a few chains and a few basins share no colour; as in the browser's map.
+BASINS = ("#D55E00", "#56B4E9", "#8A7A00", "#6A51A3", "#0072B2", "#E69F00", "#009E73", "#CC79A7")
 GREY = "#8A939B"
 MARGIN = {"l": 10, "r": 10, "t": 10, "b": 10}
 PIXELS = 1200  # a ribbon's stays shorter than one such part of the time are drawn with their neighbours
@@ -25,7 +27,7 @@ PIXELS = 1200  # a ribbon's stays shorter than one such part of the time are dra
 
 def basin_color(number: int) -> str:
     """Of basin ``number`` >= 1; grey for 0, no basin."""
-    return GREY if number < 1 else COLORS[(number - 1) % len(COLORS)]
+    return GREY if number < 1 else BASINS[(number - 1) % len(BASINS)]
 
 
 def ribbon(
@@ -152,19 +154,21 @@ def flow_graph(
 
 def escape_plot(found: Sequence[Escape]) -> go.Figure:
     """Escape times against 1/tau on a log scale: simulated, exact, and the two lower bounds (MATH section 4)."""
-    c = curve(found)
-    x = c["inverse_tau"]
+    powers = curve(found)
+    x = powers["inverse_tau"]
+    y = {name: 10.0 ** np.minimum(values, 300.0) for name, values in powers.items() if name != "inverse_tau"}
     figure = go.Figure()
-    figure.add_scatter(x=x, y=c["exact"], name="exact: 1/q", mode="lines", line={"color": COLORS[0], "width": 3})
+    figure.add_scatter(x=x, y=y["exact"], name="exact: 1/q", mode="lines", line={"color": COLORS[0], "width": 3})
     figure.add_scatter(
-        x=x, y=c["sum_bound"], name="sum bound", mode="lines", line={"color": COLORS[2], "dash": "dash", "width": 2}
+        x=x, y=y["sum_bound"], name="sum bound", mode="lines", line={"color": COLORS[2], "dash": "dash", "width": 2}
     )
-    informative = np.where(c["margin_bound"] > 0, c["margin_bound"], np.nan)
+    informative = np.where(powers["margin_bound"] > 0, y["margin_bound"], np.nan)
+    name = "margin bound" + ("" if np.isfinite(informative).any() else " (says nothing here)")
     figure.add_scatter(
-        x=x, y=informative, name="margin bound", mode="lines", line={"color": COLORS[4], "dash": "dot", "width": 2}
+        x=x, y=informative, name=name, mode="lines", line={"color": COLORS[4], "dash": "dot", "width": 2}
     )
-    seen = np.isfinite(c["mean"])
-    mean, low, high = (c[name][seen] for name in ("mean", "low", "high"))
+    seen = np.isfinite(powers["mean"])
+    mean, low, high = (y[column][seen] for column in ("mean", "low", "high"))
     figure.add_scatter(
         x=x[seen],
         y=mean,
@@ -176,15 +180,24 @@ def escape_plot(found: Sequence[Escape]) -> go.Figure:
     if (~seen).any():
         figure.add_scatter(
             x=x[~seen],
-            y=c["low"][~seen],
+            y=y["low"][~seen],
             name="none left in time: above this",
             mode="markers",
             marker={"color": COLORS[3], "size": 11, "symbol": "arrow-up"},
         )
+    figure.update_traces(hovertemplate="1/temperature %{x:.3g}: %{y:,.4g} steps<extra>%{fullData.name}</extra>")
     figure.update_xaxes(title="1 / temperature")
-    figure.update_yaxes(title="steps until it changes (power of ten)", tickprefix="10^", rangemode="tozero")
-    figure.update_layout(margin=MARGIN, legend={"orientation": "h", "y": 1.2, "x": 0})
+    figure.update_yaxes(
+        title="steps until it changes", type="log", exponentformat="power", dtick=1 if _far(y) else None
+    )
+    figure.update_layout(margin=MARGIN, legend={"orientation": "h", "y": -0.22, "yanchor": "top", "x": 0})
     return figure
+
+
+def _far(columns: dict[str, Float64[np.ndarray, " T"]]) -> bool:
+    """True where whole powers of ten are ticks enough, and not too many."""
+    top = max((float(v[np.isfinite(v)].max(initial=1.0)) for v in columns.values()), default=1.0)
+    return 1e2 <= top <= 1e12
 
 
 def topic_matrix(share: Float64[np.ndarray, "C T"], rows: Sequence[str], topics: Sequence[str]) -> go.Figure:

@@ -19,16 +19,20 @@ def distinguishing_words(texts: Sequence[str], labels: Int64[np.ndarray, " S"], 
     """For each basin the words most over-represented in its states, best first; at most ``count``, maybe none.
 
     Args:
-        texts: S sentences, words parted by spaces; each counts once. Signs without a letter are no words.
+        texts: S sentences, words parted by spaces; each counts once. Signs without a letter are no words, nor are the
+            English function words of scikit-learn's list.
         labels: basin of each, -1 for noise, which serves as comparison like the other basins.
         count: words at most.
     """
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
     used: dict[int, Counter[str]] = {b: Counter() for b in range(-1, int(labels.max(initial=-1)) + 1)}
     for text, label in zip(texts, labels.tolist(), strict=True):
-        used[label].update(word for word in text.split() if any(c.isalpha() for c in word))
+        words = (w for w in text.split() if any(c.isalpha() for c in w) and w.lower() not in ENGLISH_STOP_WORDS)
+        used[label].update(words)
     whole: Counter[str] = Counter()
-    for words in used.values():
-        whole.update(words)
+    for counts in used.values():
+        whole.update(counts)
     total = sum(whole.values())
     if total == 0:
         return [[] for _ in range(len(used) - 1)]

@@ -69,7 +69,8 @@ def scan(
         record: of the chain.
         conditionals: its model; every distinct state that is judged costs one row for each free position.
         locked: positions that never change.
-        least: steps a state must have been held to be judged; 1 judges every visited state.
+        least: steps a state must have been held at least once to be judged; 1 judges every visited state. All stays
+            in it are then reported, short ones too: leaving them out would lengthen the mean.
         hold: holding probability from which a state counts as an approximate trap.
         progress: told the share of the states that were judged; may raise to end the scan.
     """
@@ -79,10 +80,11 @@ def scan(
     judged: dict[tuple[tuple[int, ...], float], StateProfile] = {}
     found: list[Trap] = []
     count = len(visits)
+    held = {v.state for v in visits if (record.elapsed if v.left is None else v.left) - v.entered >= least}
     for k, (state, entry, entered, left, tau) in enumerate(visits):
         progress(k / count)
         now = record.elapsed if left is None else left
-        if now - entered < least:
+        if state not in held:
             continue
         figures = _judge(judged, conditionals, state, tau, free)
         seen = verdict(figures, len(free), None, hold)

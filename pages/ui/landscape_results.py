@@ -117,7 +117,7 @@ def _basins(session: LandscapeSession, scene: Scene, analysis: Analysis) -> None
             "share of time": b.share,
             "visits": b.visits,
             "returns": b.returns,
-            "mean stay (sweeps)": None if np.isnan(b.mean_stay) else round(b.mean_stay, 1),
+            "mean stay (sweeps)": "none ended" if np.isnan(b.mean_stay) else f"{b.mean_stay:,.1f}",
             "still there": b.open,
             "sentences": b.states,
             "chains": b.chains,
@@ -127,7 +127,9 @@ def _basins(session: LandscapeSession, scene: Scene, analysis: Analysis) -> None
     ]
     percent = st.column_config.ProgressColumn("share of time", format="percent", min_value=0, max_value=1)
     st.dataframe(rows, hide_index=True, column_config={"share of time": percent}, key="l_basin_table")
-    if len(analysis.basins) > 1:
+    if len(analysis.basins) > 1 and analysis.flow.sum() == np.trace(analysis.flow):
+        say("hint", "No chain has gone from one basin to another yet.")
+    elif len(analysis.basins) > 1:
         st.markdown("**Where chains go from basin to basin** (thicker: more often)")
         places = scene.plane.xy[[b.medoid for b in analysis.basins]]
         plot(figures.flow_graph(analysis.basins, analysis.words, analysis.flow, places), "l_flow", 340)
@@ -137,7 +139,7 @@ def _basins(session: LandscapeSession, scene: Scene, analysis: Analysis) -> None
 def _traps(session: LandscapeSession, scene: Scene, analysis: Analysis) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         least = st.number_input(
-            "stayed at least (sweeps)", 0.0, 1000.0, 1.0, step=1.0, key="l_least",
+            "stayed at least (sweeps)", 0.0, 1000.0, 1.0, step=1.0, format="%g", key="l_least", width=200,
             help="Shorter stays are not judged: every sentence judged costs the model a look at each word.",
         )  # fmt: skip
         st.button(

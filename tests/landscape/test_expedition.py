@@ -129,7 +129,8 @@ def test_analysis_files_and_figures_of_a_run() -> None:
     off = found.flow - np.diag(np.diag(found.flow))
     assert len(graph.layout.annotations) == int((off > 0).sum())
     plot = figures.escape_plot(escape(TABLE, (2, 0, 1), [0.5, 1.0], 4, 50))
-    assert {t.name for t in plot.data} >= {"exact: 1/q", "sum bound", "margin bound"}
+    assert {t.name.split(" (")[0] for t in plot.data} >= {"exact: 1/q", "sum bound", "margin bound"}
+    assert plot.data[0].y[0] == pytest.approx(1 / np.exp(escape(TABLE, (2, 0, 1), [1.0], 1, 1)[0].log_exit))
     matrix = figures.topic_matrix(np.array([[0.5, 0.5]]), ["my <i>"], ["food", "sport"])
     assert matrix.data[0].z.max() == 50 and "<i>" not in str(matrix.data[0].y)
 

@@ -4,6 +4,8 @@ let clicks = 0;
 // Okabe and Ito's colours, in an order in which neighbours differ most; the last ones are told apart by letters.
 const PALETTE = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#8a7a00", "#7f7f7f"];
 const DARK = ["#4da3dd", "#f0b429", "#2fc79b", "#e39ac2", "#ff8642", "#7cc8f2", "#d8cb3c", "#a8a8a8"];
+// Basins take the others first, so that a few chains and a few basins share no colour.
+const BASINS = ["#d55e00", "#56b4e9", "#8a7a00", "#6a51a3", "#0072b2", "#e69f00", "#009e73", "#cc79a7"];
 const TRAIL = 40; // visits of a chain that its trail shows
 const NEAR = 12; // pixels
 const HALO = 11; // radius of a state's share in its basin's region, pixels
@@ -75,6 +77,8 @@ function ask(s) {
 function bounds(s, all) {
   const box = s.data.bounds ?? [-1, 1, -1, 1];
   let [x0, x1, y0, y1] = box;
+  const room = 0.2 * Math.max(x1 - x0, y1 - y0); // chains leave the hull of the topics' centres
+  [x0, x1, y0, y1] = [x0 - room, x1 + room, y0 - room, y1 + room];
   if (all) {
     for (const [x, y] of s.states) {
       x0 = Math.min(x0, x); x1 = Math.max(x1, x); y0 = Math.min(y0, y); y1 = Math.max(y1, y);
@@ -84,7 +88,7 @@ function bounds(s, all) {
 }
 
 function fitted(s, width, height) {
-  const [x0, x1, y0, y1] = bounds(s, true), pad = 26;
+  const [x0, x1, y0, y1] = bounds(s, true), pad = 14;
   const k = Math.min((width - 2 * pad) / (x1 - x0 || 1), (height - 2 * pad) / (y1 - y0 || 1));
   return { k, x: width / 2 - (k * (x0 + x1)) / 2, y: height / 2 + (k * (y0 + y1)) / 2 };
 }
@@ -144,7 +148,7 @@ function draw(s) {
 }
 
 function drawBasins(s, c) {
-  const colors = palette(s), inside = new Set((s.data.now ?? []).map((n) => n.basin).filter((b) => b > 0));
+  const inside = new Set((s.data.now ?? []).map((n) => n.basin).filter((b) => b > 0));
   const members = new Map();
   s.labels.forEach((label, k) => {
     if (label < 0 || !s.places[k]) return;
@@ -153,7 +157,7 @@ function drawBasins(s, c) {
   });
   for (const [label, list] of members) {
     c.globalAlpha = inside.has(label + 1) ? 0.5 : 0.16;
-    c.fillStyle = colors[label % colors.length];
+    c.fillStyle = BASINS[label % BASINS.length];
     c.beginPath();
     for (const [x, y] of list) { c.moveTo(x + HALO, y); c.arc(x, y, HALO, 0, 2 * Math.PI); }
     c.fill();
