@@ -234,7 +234,6 @@ class Chain:
         A state that is never left is held for ``limit`` steps only if ``keep``.
         """
         draw, tau = self._waits.at(self._own_waits), self.tau_now
-        self._own_waits += 1
         tokens, log_exits, info = canonical_leave(
             self.conditionals,
             self.shape,
@@ -243,6 +242,7 @@ class Chain:
             torch.tensor([tau], dtype=torch.float64),
             self.free,
         )
+        self._own_waits += 1  # not before: a call that is interrupted must find the same draw again
         log_exit = float(log_exits[0])
         steps = dwell(float(draw[0]), log_exit)
         changed = steps <= limit
@@ -267,7 +267,6 @@ class Chain:
         if position in self.locked:
             raise UserError("This word is locked: unlock it first.")
         drawn = uniforms(self.header.seed, self.header.chain, _BY_HAND + self._by_hand, 1)
-        self._by_hand += 1
         tau = self.tau_now
         only = torch.tensor([position])
         self._state, info = canonical_step(
@@ -278,6 +277,7 @@ class Chain:
             torch.tensor([tau], dtype=torch.float64),
             only,
         )
+        self._by_hand += 1
         return self._write("resample", info, tau)
 
     def edit(self, position: int, token: int) -> Entry:

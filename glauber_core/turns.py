@@ -5,25 +5,42 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
 _local = threading.local()
 
 
+CLICK, PLAY, IDLE = 2, 1, 0
+
+
 @contextmanager
-def urgent() -> Iterator[None]:
-    """Everything this thread asks of a model inside the block goes before non-urgent requests."""
-    before = is_urgent()
-    _local.urgent = True
+def _at(rank: int) -> Iterator[None]:
+    before = rank_now()
+    _local.rank = rank
     try:
         yield
     finally:
-        _local.urgent = before
+        _local.rank = before
+
+
+def urgent() -> AbstractContextManager[None]:
+    """Everything this thread asks of a model inside the block goes before non-urgent requests."""
+    return _at(CLICK)
+
+
+def idle() -> AbstractContextManager[None]:
+    """What this thread asks of a sampler inside the block is served when nobody waits for anything else."""
+    return _at(IDLE)
+
+
+def rank_now() -> int:
+    """``CLICK``, ``PLAY`` or ``IDLE``: who goes first, in this thread at this moment."""
+    return int(getattr(_local, "rank", PLAY))
 
 
 def is_urgent() -> bool:
     """True inside an ``urgent`` block of this thread."""
-    return getattr(_local, "urgent", False)
+    return rank_now() == CLICK
 
 
 class Turns:

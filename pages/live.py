@@ -14,7 +14,6 @@ from pages.ui.player import Player, Track
 from pages.ui.resources import models, seat
 
 IDEA = "A language model rewrites a sentence: every step, one word is erased and guessed again from the rest."
-BEAT = 0.5  # seconds between two blocks of frames
 
 
 def open_session() -> LiveSession:
@@ -42,15 +41,15 @@ def open_session() -> LiveSession:
 def page(live: LiveSession) -> None:
     style.apply()
     live.arrived()
+    if not live.player.playing:
+        live.look()
     with st.container(key="page"):
         shared_controls.heading("Live chain", IDEA)
         live_controls.sentence(live)
         live_controls.messages(live)
         live_controls.transport(live)
         live_controls.waiting(live)
-        if not live.player.playing:
-            live.player.look()
-        live_panels.moving(live, BEAT)
+        live_panels.moving(live)
         with st.container(key="fold"):
             live_panels.explanation()
     address.write(address.fields(live.address))

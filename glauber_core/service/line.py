@@ -13,6 +13,7 @@ from torch import Tensor
 
 from glauber_core.errors import Busy
 from glauber_core.service.cache import Key
+from glauber_core.turns import CLICK, IDLE, PLAY
 
 Batch = dict[Key, "list[Row]"]  # rows of one kin; those of one key are evaluated once
 
@@ -40,7 +41,8 @@ class Request:
 
     Attributes:
         session: who asks.
-        urgent: a click, which goes before play.
+        rank: ``turns.CLICK`` goes before ``PLAY``, and that before ``IDLE``.
+        keys: of all its rows.
         answers: [V] logits of each row of the call, None where they are still missing.
         missing: how many are.
         error: what to raise in the waiting thread instead of an answer.
@@ -48,7 +50,8 @@ class Request:
     """
 
     session: Session
-    urgent: bool
+    rank: int
+    keys: tuple[Key, ...]
     answers: list[Tensor | None]
     missing: int
     error: BaseException | None = None
@@ -79,7 +82,8 @@ class Session:
         closed: it has ended for good.
         served: when it was last given a place, counted in places given; 0 before the first.
         requests: its calls that wait.
-        rows: (urgent, kin) -> rows in line, oldest first.
+        left: calls whose thread had no more time; their rows stay in line, and the same call finds them.
+        rows: (rank, kin) -> rows in line, oldest first.
         queued: how many rows that is.
     """
 
@@ -88,12 +92,13 @@ class Session:
     closed: bool = False
     served: int = 0
     requests: set[Request] = field(default_factory=set)
-    rows: dict[tuple[bool, int], deque[Row]] = field(default_factory=dict)
+    left: list[Request] = field(default_factory=list)
+    rows: dict[tuple[int, int], deque[Row]] = field(default_factory=dict)
     queued: int = 0
 
-    def take(self, urgent: bool, kin: int | None) -> Row | None:
-        """The oldest row of this urgency and kin (any if None), out of the line; None if there is none."""
-        found = next((k for k in self.rows if k[0] == urgent and (kin is None or k[1] == kin)), None)
+    def take(self, rank: int, kin: int | None) -> Row | None:
+        """The oldest row of this rank and kin (any if None), out of the line; None if there is none."""
+        found = next((k for k in self.rows if k[0] == rank and (kin is None or k[1] == kin)), None)
         if found is None:
             return None
         rows = self.rows.pop(found)
@@ -136,7 +141,7 @@ class Line:
         if self.queued + len(rows) > self.total:
             raise Busy("The server is busy: too many people are asking at once. Try again in a moment.")
         for row in rows:
-            session.rows.setdefault((request.urgent, row.kin), deque()).append(row)
+            session.rows.setdefault((request.rank, row.kin), deque()).append(row)
         session.queued += len(rows)
         session.requests.add(request)
         self.queued += len(rows)
@@ -151,8 +156,8 @@ class Line:
     def next(self, size: int, known: Callable[[Row], bool]) -> Batch:
         """The next micro-batch: rows of one kin under at most ``size`` keys; empty if nobody waits.
 
-        Urgent rows first; among equals one row a session in turn, the session that was served longest ago first. So a
-        session takes more than its share only of places that the others leave free.
+        Clicks first, idle rows last; among equals one row a session in turn, the session that was served longest ago
+        first. So a session takes more than its share only of places that the others leave free.
 
         Args:
             size: places.
@@ -160,14 +165,14 @@ class Line:
         """
         batch: Batch = {}
         kin: int | None = None
-        for urgent in (True, False):
+        for rank in (CLICK, PLAY, IDLE):
             moved = True
             while moved and len(batch) < size:
                 moved = False
                 for session in sorted(self.waiting, key=lambda s: s.served):  # stable: earlier arrivals first
                     if len(batch) == size:
                         break
-                    row = session.take(urgent, kin)
+                    row = session.take(rank, kin)
                     if row is None:
                         continue
                     moved = True

@@ -18,8 +18,9 @@ from glauber_core.service.cache import ConditionalCache, Key
 from glauber_core.service.client import Client
 from glauber_core.service.evaluate import evaluate, kin
 from glauber_core.service.line import Batch, Line, Request, Row, Session
+from glauber_core.service.patience import Late, left
 from glauber_core.shape import EvaluationShape, shape_for
-from glauber_core.turns import is_urgent, urgent
+from glauber_core.turns import CLICK, rank_now, urgent
 from glauber_core.types import Conditionals
 
 # Processor time of a step at 2, 3 and 4 rows, against the plain model's, 16 tokens: a lone visitor's 1.3, 1.6 and 1.9
@@ -28,6 +29,7 @@ from glauber_core.types import Conditionals
 CPU_ROWS, GPU_ROWS = 2, 16
 _ENDED = "This session has ended."
 _SILENT = "The server is busy: this took so long that it was given up. Try again in a moment."
+_LEFT = 3  # calls of a session without time whose rows stay in line
 _nameless = itertools.count()
 
 
@@ -145,6 +147,7 @@ class SamplerService:
 
     def _dismiss(self, session: Session, why: Cancelled) -> None:
         self._line.drop(session)
+        session.left.clear()
         for request in tuple(session.requests):
             request.finish(why)
 
@@ -164,23 +167,43 @@ class SamplerService:
         self.beat(session)
         if session.closed:
             raise Cancelled(_ENDED)
-        keys = self._keys(states, positions)
+        keys = tuple(self._keys(states, positions))
         answers = [self.cache.get(key) for key in keys]
         missing = [k for k, answer in enumerate(answers) if answer is None]
-        if missing:
-            request = Request(session, is_urgent(), answers, len(missing))
+        if not missing:
+            return torch.stack([row for row in answers if row is not None])
+        request = self._left(session, keys)
+        if request is None:
+            request = Request(session, rank_now(), keys, answers, len(missing))
             alike = kin(self.model, states.shape[1])
             self._put_in_line(request, [Row(request, k, keys[k], states[k], alike) for k in missing])
-            try:
-                request.done.wait()
-            except BaseException:  # interrupted: nobody waits for the rows any more
-                with self._wake:
-                    self._line.drop(session, request)
-                    request.finish()
-                raise
-            if request.error is not None:
-                raise request.error
-        return torch.stack([row for row in answers if row is not None])
+        try:
+            if not request.done.wait(left()):
+                raise Late("The sampler took longer than there was time for.")
+        except Late:
+            with self._wake:
+                session.left.append(request)
+            raise
+        except BaseException:  # interrupted: nobody waits for the rows any more
+            with self._wake:
+                self._line.drop(session, request)
+                request.finish()
+            raise
+        if request.error is not None:
+            raise request.error
+        return torch.stack([row for row in request.answers if row is not None])
+
+    def _left(self, session: Session, keys: tuple[Key, ...]) -> Request | None:
+        """The call for the same rows that had no more time, if there is one; of others only a few are remembered."""
+        with self._wake:
+            found = next((r for r in session.left if r.keys == keys and r.rank >= rank_now()), None)
+            if found is not None:
+                session.left.remove(found)
+            while len(session.left) > _LEFT:
+                old = session.left.pop(0)
+                self._line.drop(session, old)
+                old.finish()
+            return found
 
     def _put_in_line(self, request: Request, rows: list[Row]) -> None:
         with self._wake:
@@ -245,16 +268,16 @@ class SamplerService:
         return found is not None
 
     def _serve(self, batch: Batch) -> None:
-        """Read a micro-batch; if that fails, read it again session by session, so that the fault finds its owner."""
+        """Read a micro-batch; if that fails, read it again call by call, so that the fault finds its owner."""
         try:
             logits, canonical = self._read(batch)
         except Exception as error:
-            sessions = list(dict.fromkeys(row.request.session for rows in batch.values() for row in rows))
-            if len(sessions) == 1:
+            requests = list(dict.fromkeys(row.request for rows in batch.values() for row in rows))
+            if len(requests) == 1:
                 self._fail(batch, error)
                 return
-            for session in sessions:
-                own = {key: [row for row in rows if row.request.session is session] for key, rows in batch.items()}
+            for request in requests:
+                own = {key: [row for row in rows if row.request is request] for key, rows in batch.items()}
                 self._serve({key: rows for key, rows in own.items() if rows})
             return
         if canonical:
@@ -269,7 +292,7 @@ class SamplerService:
         """Logits of the batch's keys, [B, V], and whether they were computed at the canonical shape."""
         states = [rows[0].state for rows in batch.values()]
         positions = torch.tensor([key.position for key in batch])
-        if any(row.request.urgent for rows in batch.values() for row in rows):
+        if any(row.request.rank == CLICK for rows in batch.values() for row in rows):
             with urgent():
                 logits, rows = evaluate(self.model, self.shape, states, positions)
         else:

@@ -2,17 +2,37 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import streamlit as st
 
+from glauber_core.errors import Busy, Cancelled
+from glauber_core.service import Late, patience
 from glauber_core.turns import urgent
 from pages.ui import frames
+from pages.ui.beat import BEATS
 from pages.ui.components import conditional_panel, scrubber, stage, timelines
 from pages.ui.live_session import REWOUND, LiveSession
 from pages.ui.player import Player
+from pages.ui.resources import beats
 from pages.ui.style import say
 from pages.ui.words import whole
 
 LOG_ROWS = 500
+LAG = 0.1  # seconds that a beat waits for the bars of the selected word
+
+
+@contextmanager
+def ended_quietly() -> Iterator[None]:
+    """A tab that was closed in mid-run has nobody to be told about it."""
+    try:
+        yield
+    except Busy:
+        raise
+    except Cancelled:
+        st.stop()
 
 
 def unit_of(player: Player) -> str:
@@ -20,13 +40,16 @@ def unit_of(player: Player) -> str:
     return "entry" if player.clocked else "step"
 
 
-def moving(live: LiveSession, beat: float) -> None:
-    """Strips, badge, conditional and timelines; redrawn every ``beat`` seconds while playing."""
+def moving(live: LiveSession) -> None:
+    """Strips, badge, conditional and timelines; redrawn at every beat while playing."""
+    beat = beats().of(live.name) if live.player.playing else BEATS[0]
 
     @st.fragment(run_every=beat if live.player.playing or live.pending else None)
     def draw() -> None:
-        with live.lock:
+        with live.lock, ended_quietly():
             if not live.tick(beat) or (live.pending and live.pending[1].done()):
+                st.rerun(scope="app")
+            if live.player.playing and beats().of(live.name) != beat:  # only a run of the page moves the timer
                 st.rerun(scope="app")
             _strip(live, beat)
             left, right = st.columns(2, gap="medium")
@@ -148,13 +171,26 @@ def _conditional(live: LiveSession) -> None:
         return
     track, position = target
     step = track.local(live.player.cursor)
-    with urgent():
-        view = track.chain.conditional(position, step)
+    shown = live.panel if live.player.playing else None
+    known = shown is not None and shown[0] == live.selected
+    try:
+        # A click must be answered; the bars of a word selected before may lag behind what plays.
+        with patience(time.monotonic() + LAG) if known else urgent():
+            view = track.chain.conditional(position, step)
+    except Late:
+        assert shown is not None
+        conditional_panel(shown[1], key="conditional", on_choose_change=lambda: _choose(live))
+        return
+    except Busy as error:
+        conditional_panel({"rows": [], "empty": str(error)}, key="conditional", on_choose_change=lambda: None)
+        return
     word = int(track.chain.record.state_at(step)[position])
     note = f"{unit_of(live.player)} {step:,}"
     if len(live.player.tracks) > 1:
         note = f"chain {track.name}, {note}"
     data = frames.conditional(live.model.vocabulary, view, position, word, note)
+    if live.selected is not None:
+        live.panel = live.selected, data
     conditional_panel(data, key="conditional", on_choose_change=lambda: _choose(live))
 
 

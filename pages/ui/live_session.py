@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import uuid
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from glauber_core.chain import Chain
-from glauber_core.errors import UserError
+from glauber_core.errors import Busy, UserError
 from glauber_core.models import MaskedLM
 from glauber_core.models.registry import ModelRegistry
 from glauber_core.streams import check_seed
@@ -45,6 +46,9 @@ class LiveSession:
     rev: grows when the slider must take a new value from here.
     streams: random streams given to branches so far.
     serve: what the chains ask instead of the model itself, for instance the visitor's seat at a sampler.
+    panel: the conditional shown last, with the word it belongs to.
+    name: of the visitor, nobody else's.
+    clicked: a word was clicked: the next run shows its conditional before time goes on.
     lock: held by whatever changes or draws the session; re-entrant.
     """
 
@@ -62,6 +66,9 @@ class LiveSession:
     rev: int = 0
     streams: int = 0
     serve: Callable[[MaskedLM], Conditionals] = field(default=lambda model: model, repr=False, compare=False)
+    panel: tuple[tuple[str, int], dict[str, Any]] | None = field(default=None, repr=False, compare=False)
+    clicked: bool = False
+    name: str = field(default_factory=lambda: uuid.uuid4().hex, repr=False, compare=False)
     lock: Any = field(default_factory=new_lock, repr=False, compare=False)
 
     # -- the sentence ---------------------------------------------------------------------------------------------
@@ -95,7 +102,7 @@ class LiveSession:
         """One chain on a clock of its own, played as before."""
         old = self.player
         self.player = Player([Track(chain, 0, "A")], old.speed, old.skip, old.pace, epoch=old.epoch)
-        self.own_tau, self.error = {}, ""
+        self.own_tau, self.error, self.panel = {}, "", None
 
     def _chain(self, ids: tuple[int, ...], address: Address, locked: frozenset[int] | tuple[()]) -> Chain:
         return Chain(
@@ -212,7 +219,8 @@ class LiveSession:
     @alone
     def tick(self, beat: float) -> bool:
         """One beat of the timer; False if the clock has stopped, with the reason in ``error`` unless it was due."""
-        if not self.player.playing:
+        clicked, self.clicked = self.clicked, False
+        if not self.player.playing or clicked:
             return True
         try:
             self.player.tick(beat)
@@ -222,11 +230,19 @@ class LiveSession:
         return self.player.playing
 
     @alone
+    def look(self) -> None:
+        """Whole-state figures of what is on the screen; if the sampler is too busy for them, ``error`` says so."""
+        try:
+            self.player.look()
+        except Busy as error:
+            self.error = str(error)
+
+    @alone
     def seek(self, step: object) -> None:
         """Look at an earlier step (or the last one); anything but a number is ignored."""
         if isinstance(step, (int, float)) and not isinstance(step, bool) and 0 <= step < 1e9:
             self.player.seek(int(step))
-            self.player.look()
+            self.look()
             self.hint = ""
 
     @alone
@@ -241,7 +257,7 @@ class LiveSession:
         """Select a word, or let go of the one that is selected."""
         if isinstance(name, str) and type(position) is int:
             self.selected = None if self.selected == (name, position) else (name, position)
-            self.hint = ""
+            self.hint, self.panel, self.clicked = "", None, True
 
     # -- hands on -------------------------------------------------------------------------------------------------
 

@@ -14,10 +14,14 @@ from glauber_core.chain import Chain
 from glauber_core.errors import UserError
 from glauber_core.profile import StateProfile, Verdict
 from glauber_core.record import Entry
+from glauber_core.service import Late, left, patience
+from glauber_core.turns import idle
 from pages.ui.words import ABSORBED, OUTLASTED, UNCHANGING
 
 MAX_CHAINS = 4
 MAX_ENTRIES = 100_000
+LONGEST = 0.3  # seconds of a beat spent computing: a click waits for its end
+LOOK = 0.1  # seconds of it that a look at a whole state is waited for
 MAX_FRAMES = 200  # of one beat: replayed steps cost nothing, but must still be seen
 
 
@@ -37,6 +41,7 @@ class Track:
     name: str
     seen: tuple[int, StateProfile, Verdict] | None = None
     _stuck: tuple[object, str] | None = None
+    _due: int | None = None  # a look that there was no time for
 
     @property
     def _settings(self) -> object:
@@ -62,7 +67,9 @@ class Track:
 
         Raises:
             UserError: the record is full.
+            Late: there was no time; the same call later goes on where this one ended.
         """
+        self._catch_up(0.0)
         for _ in range(min(target - self.offset - self.chain.steps, 2)):
             if self.chain.steps >= MAX_ENTRIES:
                 raise UserError(f"This run has reached {MAX_ENTRIES:,} steps; export it, then reset to go on.")
@@ -79,7 +86,23 @@ class Track:
                     return
             # Of the sentence after a skip the next skip reads every word anyway.
             if skipping or self.chain.steps % self.chain.sweep_length == 0:
-                self.look(self.chain.steps)
+                self._due = self.chain.steps
+                self._catch_up(LOOK)
+
+    def _catch_up(self, wait: float) -> None:
+        """The look that is due. Where time is short, it is not waited for longer than ``wait`` seconds."""
+        if self._due is None or (self.seen is not None and self.seen[0] >= self._due):
+            self._due = None
+            return
+        if left() is None:
+            self.look(self._due)
+        else:
+            try:
+                with idle(), patience(time.monotonic() + wait):
+                    self.look(self._due)
+            except Late:
+                return  # its rows stay in line behind everybody's steps
+        self._due = None
 
     def look(self, step: int) -> None:
         """Whole-state figures of one of its steps, unless they are the ones already held."""
@@ -182,14 +205,18 @@ class Player:
             for track in self.tracks:  # before any of them moves, or they would no longer share one clock
                 if len(track.chain.locked) == track.chain.n:
                     raise UserError(f"Every word is locked in chain {track.name}: unlock at least one to go on.")
-            late = False
+            late = pressed = False  # no time for another step; not even for this one's end
             while (done < steps or self._left) and not late:
                 tracks, target = self._left or self.tracks, self._target if self._left else self.cursor + 1
                 self._left, self._target = list(tracks), target
-                while self._left and not (late and skip and self.playing):
-                    self._left.pop(0).go(target, skip)
+                while self._left and not pressed and not (late and skip and self.playing):
+                    try:
+                        self._left[0].go(target, skip)
+                        self._left.pop(0)
+                    except Late:
+                        late = pressed = True
                     self.cursor = max(self.cursor, min(target, self.head))
-                    late = deadline is not None and time.monotonic() >= deadline
+                    late = late or (deadline is not None and time.monotonic() >= deadline)
                 if self.cursor < target:
                     break
                 done += not self._left
@@ -210,7 +237,8 @@ class Player:
         What a click of the sweep button left to do (``until``) is done in steps, whether waiting is skipped or not.
 
         Args:
-            interval: seconds between beats; at most 0.6 of it is spent computing, the rest is for the page.
+            interval: seconds between beats; at most 0.6 of it and ``LONGEST`` is spent computing, the rest is for
+                the page.
             now: clock value, for tests.
         """
         clock = time.monotonic() if now is None else now
@@ -225,7 +253,9 @@ class Player:
             wanted = int(self._owed)
             self._owed -= wanted
         skip = self.skip and self.until is None
-        done = self.move(wanted, time.monotonic() + 0.6 * interval, skip)
+        deadline = time.monotonic() + min(0.6 * interval, LONGEST)
+        with patience(deadline):  # the next beat goes on; a click waits for the end of this one
+            done = self.move(wanted, deadline, skip)
         reached = done / max(elapsed, 1e-3)
         self.rate = reached if self.rate is None else 0.7 * self.rate + 0.3 * reached
         if self.stuck if self.until is None else self.cursor >= self.until:

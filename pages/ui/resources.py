@@ -13,6 +13,7 @@ from glauber_core.models.registry import ModelRegistry, keep_out_of_collection
 from glauber_core.rectangle.reference import Precision
 from glauber_core.service import Samplers, Seat
 from pages.ui.background import Background
+from pages.ui.beat import Beats
 
 if TYPE_CHECKING:
     from pages.ui.landscape_map import Maps
@@ -38,6 +39,12 @@ def samplers() -> Samplers:
 def seat() -> Seat:
     """The visitor's place at the samplers; a closed tab leaves it."""
     return Seat(samplers(), uuid.uuid4().hex)
+
+
+@st.cache_resource(show_spinner=False, max_entries=1)
+def beats() -> Beats:
+    """Who plays in this process, and how often their pages are drawn."""
+    return Beats()
 
 
 @st.cache_resource(show_spinner=False, max_entries=1)

@@ -34,6 +34,20 @@ def test_a_batch_that_fails_is_read_again_session_by_session(serve: Serve, model
     assert torch.equal(after, values(torch.tensor([GOOD, [4, 4, 4]]), torch.tensor([0, 0]), 2))
 
 
+def test_a_bad_call_leaves_the_session_s_other_calls_alone(serve: Serve, model: Watched, crowd: Crowd) -> None:
+    service = serve(rows=2)
+    model.hold()
+    crowd.ask(service.client("plug"), [9, 9, 9])
+    model.entered()
+    client = service.client("a")
+    bad, good = crowd.ask(client, WORSE, at=1), crowd.ask(client, GOOD, at=1)
+    until(lambda: service.queued == 2)
+    model.go()
+    with pytest.raises(RuntimeError, match="bad token"):
+        bad.result(60)
+    assert torch.equal(good.result(60), values(torch.tensor([GOOD]), torch.tensor([1]), 2))
+
+
 def test_one_row_asked_for_by_two_sessions_fails_for_both(serve: Serve, model: Watched, crowd: Crowd) -> None:
     service = serve(rows=2)
     model.hold()
