@@ -13,12 +13,13 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.bench import chains, engine, first_page, mixing, model, rectangles, service, sessions
+from tests.bench import chains, engine, first_page, landscape, mixing, model, rectangles, service, sessions
 
 GROUPS: dict[str, Callable[[], dict[str, float]]] = {
     "chain": chains.measure,
     "engine": engine.measure,
     "page": first_page.measure,
+    "landscape": landscape.measure,
     "mixing": mixing.measure,
     "model": model.measure,
     "rectangle": rectangles.measure,
