@@ -16,7 +16,7 @@ from pages.ui.beat import BEATS
 from pages.ui.components import conditional_panel, scrubber, stage, timelines
 from pages.ui.live_session import REWOUND, LiveSession
 from pages.ui.player import Player
-from pages.ui.resources import beats
+from pages.ui.resources import beats, samplers
 from pages.ui.style import say
 from pages.ui.words import whole
 
@@ -229,7 +229,7 @@ def _log(live: LiveSession) -> None:
         shown = (
             f"The last {len(entries):,} of {chain.steps:,} {'entries' if player.clocked else 'steps'}, newest first."
         )
-        st.caption("The steps are listed on every pause." if player.playing else shown)
+        st.caption("The steps are listed on every pause." if player.playing else f"{shown} {_kept()}")
         st.dataframe(rows or None, height=280, hide_index=True)
         stem = f"glauber-{chain.header.seed}-{track.name}"
         with st.container(horizontal=True):
@@ -249,6 +249,18 @@ def _log(live: LiveSession) -> None:
                 on_click="ignore",
                 key="export_json",
             )
+
+
+def _kept() -> str:
+    """How often the model's answers were found in the cache."""
+    cache = samplers().cache
+    asked = cache.hits + cache.misses
+    if asked == 0:
+        return ""
+    return (
+        f"Of the {whole(asked)} conditionals that this server's visitors asked for, {100 * cache.hit_rate:.0f} % had "
+        f"been read before and were kept ({cache.bytes / 2**20:.0f} MB)."
+    )
 
 
 def explanation() -> None:

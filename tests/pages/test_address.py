@@ -129,3 +129,11 @@ def test_unknown_parameters_go_and_long_sentences_stay_out(bar: Bar) -> None:
     bar["utm_source"] = "x"
     write(fields(replace(BASE, text="x" * (MAX_TEXT + 1))))
     assert set(bar) == {"model", "seed", "tau", "color"}
+
+
+@pytest.mark.parametrize("value", ["yes", "2", "-1", "", "1;drop", "<b>", "1" * 999])
+def test_skip_is_0_or_1_and_nothing_else(value: str) -> None:
+    base = default("a b .")
+    found, notices = parse({"skip": value}, base)
+    assert found == base and len(notices) == 1 and "skip" in notices[0]
+    assert parse({"skip": "1"}, base)[0].skip and fields(parse({"skip": "1"}, base)[0])["skip"] == "1"
