@@ -19,6 +19,7 @@ from glauber_core.landscape.visits import Follower, StateBook, Visits
 from glauber_core.types import Conditionals
 
 MAX_CHAINS = 8
+MAX_ENTRIES = 200_000  # of one chain's record: some 50 MB
 POINTS = 10_000  # that a picture is made for; chains share them (``Follower.dense``)
 
 
@@ -132,6 +133,9 @@ class Expedition:
             horizon: >= 0.
             seconds: of real time, checked between moves.
             stop: ends the moving early when set.
+
+        Raises:
+            UserError: a chain's record is full; the others have moved.
         """
         until = time.monotonic() + seconds
         going = [walk for walk in self._walks if walk.chain.record.elapsed < horizon]
@@ -175,7 +179,14 @@ class Expedition:
 
 def _go(walk: _Walk, horizon: int, until: float, stop: threading.Event | None) -> None:
     chain, rule = walk.chain, walk.rule
-    while chain.record.elapsed < horizon and time.monotonic() < until and not (stop and stop.is_set()):
+    if chain.steps >= MAX_ENTRIES:
+        raise UserError(f"A chain of this run has reached {MAX_ENTRIES:,} recorded steps: save it and begin a new run.")
+    while (
+        chain.steps < MAX_ENTRIES
+        and chain.record.elapsed < horizon
+        and time.monotonic() < until
+        and not (stop and stop.is_set())
+    ):
         if rule.waiting:
             skipped = chain.skip(1, horizon - chain.record.elapsed)
             walk.absorbed = skipped.end == "absorbed"

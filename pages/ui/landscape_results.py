@@ -13,7 +13,6 @@ import streamlit as st
 from glauber_core.figures import landscape as figures
 from glauber_core.landscape import export
 from glauber_core.landscape.analysis import Analysis
-from glauber_core.landscape.reinforcement import reinforcement, repeated
 from pages.ui import address
 from pages.ui.landscape_session import LandscapeSession, Scene
 from pages.ui.rectangle_tests import BARE
@@ -69,14 +68,15 @@ def _escape(session: LandscapeSession) -> None:
     plot(figures.escape_plot(escapes.found), "l_escape_plot", 340)
     say("hint", "Exact: from the model's own probabilities. Bounds: it stays at least so long. Simulated: 24 chains "
         "at each temperature; at most 10^9 steps, and chains that are still there count as such.")  # fmt: skip
-    tokens = repeated(escapes.state)
-    vocabulary = session.model.vocabulary
-    words = [t for t in tokens if any(c.isalnum() for c in vocabulary.surface(t).text)]
-    if words:
-        found = reinforcement(session.model, escapes.state, words[0], max(session.address.tau, 0.05))
-        said = ", ".join(f"{k}: {100 * p:.1f} %" for k, p in zip(found.others, found.mean, strict=True))
-        say("hint", f"The sentence holds {vocabulary.surface(words[0]).text!r} more than once. Its probability in its "
-            f"own place, by the number of other copies left (temperature {found.tau:g}): {said}.")  # fmt: skip
+    twice = escapes.repeated
+    if twice is not None:
+        word = session.model.vocabulary.surface(twice.token).text
+        said = ", ".join(f"{k}: {100 * p:.1f} %" for k, p in zip(twice.others, twice.mean, strict=True))
+        say(
+            "hint",
+            f"The sentence holds {word!r} more than once. Its probability in its own place, by the number of other "
+            f"copies left (temperature {twice.tau:g}): {said}.",
+        )
 
 
 def tabs(session: LandscapeSession) -> None:

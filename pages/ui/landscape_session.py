@@ -16,6 +16,7 @@ from glauber_core.errors import Cancelled, UserError
 from glauber_core.landscape.analysis import Analysis, analyse
 from glauber_core.landscape.escape import Escape, escape
 from glauber_core.landscape.expedition import Expedition, Picture, Start
+from glauber_core.landscape.reinforcement import Reinforcement, reinforcement, repeated
 from glauber_core.landscape.traps import Kept, Trap, catalogue, scan
 from glauber_core.landscape.umap_map import UmapMap
 from glauber_core.models import MaskedLM
@@ -57,11 +58,12 @@ class Found(NamedTuple):
 
 
 class Escapes(NamedTuple):
-    """An escape experiment: from which sentence, and what came of it."""
+    """An escape experiment: from which sentence, what came of it, and whether a repeated word holds itself up."""
 
     state: tuple[int, ...]
     text: str
     found: list[Escape]
+    repeated: Reinforcement | None
 
 
 class Mapped(NamedTuple):
@@ -227,6 +229,7 @@ class LandscapeSession:
                 self.expedition = expedition
             horizon, slowest, quiet = address.horizon, 0.0, 0.0
             analysis: Analysis | None = None
+            reason: Exception | None = None
             try:
                 done = False
                 while not done:
@@ -240,11 +243,13 @@ class LandscapeSession:
                         quiet = time.monotonic()
                         slowest = quiet - begin
                     self._publish(epoch, expedition, analysis)
-            except Cancelled:
-                pass
+            except (Cancelled, UserError) as ended:
+                reason = ended
             picture = expedition.look()
             if analysis is None or analysis.picture is not picture:
                 self._publish(epoch, expedition, analyse(picture, expedition.per_sweep))
+            if isinstance(reason, UserError):
+                raise reason
 
         self.worker.start("moving", work)
 
@@ -331,11 +336,14 @@ class LandscapeSession:
         self.acts()
         if self.worker.running:
             return
-        model, serve, seed = self.model, self.serve, self.address.seed
+        model, serve, seed, tau = self.model, self.serve, self.address.seed, self.address.tau
 
         def work(progress: Progress) -> Escapes:
-            found = escape(serve(model), state, taus, chains, horizon, seed=seed, progress=progress)
-            return Escapes(state, text, found)
+            own = serve(model)
+            found = escape(own, state, taus, chains, horizon, seed=seed, progress=progress)
+            words = [t for t in repeated(state) if any(c.isalnum() for c in model.vocabulary.surface(t).text)]
+            twice = reinforcement(own, state, words[0], max(tau, 0.05)) if words else None
+            return Escapes(state, text, found, twice)
 
         self.worker.start("escaping", work)
 

@@ -92,6 +92,15 @@ def test_a_stopped_embedding_keeps_the_old_picture() -> None:
     assert made.look().elapsed == (100,) * 3
 
 
+def test_a_full_record_is_said_and_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("glauber_core.landscape.expedition.MAX_ENTRIES", 40)
+    made = Expedition(TABLE, [STARTS[0]], 5.0, 5, spell, embed)
+    assert not made.move(10_000, 5.0)
+    with pytest.raises(UserError, match="recorded steps"):
+        made.move(10_000, 5.0)
+    assert made.chains[0].steps == 40 and len(made.look().visits[0].state) > 1
+
+
 def test_the_number_of_chains_is_limited() -> None:
     for starts in ([], [STARTS[0]] * (MAX_CHAINS + 1)):
         with pytest.raises(UserError):

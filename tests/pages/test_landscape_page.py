@@ -300,3 +300,15 @@ def test_a_browser_that_was_away_asks_and_gets_everything(ran: AppTest) -> None:
 def test_lengths_of_stay_are_powers_of_ten() -> None:
     found = stay_power(np.array([1.0, 100.0, 5.0, 5.0]), np.array([np.nan, np.nan, np.log(1e-3), -np.inf]))
     assert found == [0.0, 2.0, 3.0, 12.0]
+
+
+def test_a_full_record_ends_the_run_with_a_sentence_and_all_results(
+    open_page: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("glauber_core.landscape.expedition.MAX_ENTRIES", 30)
+    app = open_page(tau="3", horizon="1000000", starts="food")
+    app.button(key="l_run").click().run()
+    finish(app)
+    s = session(app)
+    assert "recorded steps" in said(app, "error") and s.scene is not None and s.scene.analysis is not None
+    assert s.scene.analysis.picture is s.scene.picture and len(app.tabs) == 5
