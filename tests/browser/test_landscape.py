@@ -73,6 +73,10 @@ def test_a_chain_runs_a_basin_lights_up_and_a_click_opens_the_sentence(page: Pag
     live = opened.value
     expect(live.get_by_role("heading", name="Live chain")).to_be_visible(timeout=WAIT)
     expect(live.get_by_test_id("tok-0-0")).to_contain_text(named.split()[0], timeout=WAIT)
+    with page.expect_download() as saved:
+        chart.get_by_role("button", name="save").click()
+    assert saved.value.suggested_filename == "landscape.png"
+    assert saved.value.path().read_bytes()[:4] == b"\x89PNG"
     assert errors == []
 
 

@@ -17,8 +17,12 @@ function create(parent) {
   const left = root.appendChild(h("div", "left"));
   const bar = left.appendChild(h("div", "bar"));
   s.legend = bar.appendChild(h("div", "legend"));
-  s.fit = bar.appendChild(h("button", "fit", "fit"));
-  s.fit.type = "button";
+  const tools = bar.appendChild(h("div", "tools"));
+  s.save = tools.appendChild(h("button", "fit", "save"));
+  s.fit = tools.appendChild(h("button", "fit", "fit"));
+  s.save.type = s.fit.type = "button";
+  s.save.title = "Save the map as a picture";
+  s.fit.title = "Show all points";
   s.frame = left.appendChild(h("div", "frame"));
   s.canvas = s.frame.appendChild(h("canvas", "map"));
   s.canvas.tabIndex = 0;
@@ -31,6 +35,7 @@ function create(parent) {
   s.tip.of(s.anchor, () => describe(s));
   s.sizes = new ResizeObserver(() => ask(s));
   s.sizes.observe(s.frame);
+  s.save.addEventListener("click", () => savePicture(s));
   s.fit.addEventListener("click", () => { s.view = null; ask(s); });
   hands(s);
   s.stop = () => { s.sizes.disconnect(); cancelAnimationFrame(s.waiting); };
@@ -252,6 +257,20 @@ function drawHeads(s, c, style) {
     c.setLineDash([]);
   }
   c.textBaseline = "alphabetic";
+}
+
+function savePicture(s) {
+  const copy = document.createElement("canvas");
+  copy.width = s.canvas.width;
+  copy.height = s.canvas.height;
+  const c = copy.getContext("2d");
+  c.fillStyle = getComputedStyle(s.root.__probe).backgroundColor;
+  c.fillRect(0, 0, copy.width, copy.height);
+  c.drawImage(s.canvas, 0, 0);
+  const link = h("a");
+  link.download = "landscape.png";
+  link.href = copy.toDataURL("image/png");
+  link.click();
 }
 
 // ---- words beside it --------------------------------------------------------------------------------------------
