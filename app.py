@@ -11,27 +11,22 @@ ICON = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><g fill="#
 
 st.set_page_config(page_title="Glauber Explorer", page_icon=ICON, layout="wide")
 
+# File, title, icon, and what it is for.
 PAGES = [
-    st.Page(
-        "pages/live.py",
-        title="Live chain",
-        icon=":material/play_circle:",
-        default=True,
-        help="Watch a language model rewrite a sentence, one word at a time, at a temperature that you choose.",
+    (
+        "live",
+        "Live chain",
+        "play_circle",
+        "Watch a language model rewrite a sentence, word by word, at any temperature.",
     ),
-    st.Page(
-        "pages/rectangle.py",
-        title="Rectangle test",
-        icon=":material/crop_square:",
-        help="Change two words in either order and see the model's guesses contradict each other.",
-    ),
-    st.Page(
-        "pages/landscape.py",
-        title="Landscape",
-        icon=":material/landscape:",
-        help="Where chains of sentences go in the space of meanings, and the basins that hold them.",
-    ),
+    ("rectangle", "Rectangle test", "crop_square", "See the model's guesses contradict each other."),
+    ("landscape", "Landscape", "landscape", "Where chains go in the space of meanings, and the basins that hold them."),
+    ("mixing", "Mixing", "join_inner", "How soon chains forget where they began."),
 ]
 
 st.session_state["routed"] = True
-st.navigation(PAGES, position="top").run()
+pages = [
+    st.Page(f"pages/{file}.py", title=title, icon=f":material/{icon}:", help=tip, default=file == "live")
+    for file, title, icon, tip in PAGES
+]
+st.navigation(pages, position="top").run()

@@ -77,6 +77,12 @@ def journey() -> Background:
     return Background()
 
 
+@st.cache_resource(show_spinner=False, scope="session", on_release=Background.cancel)
+def coupling_job() -> Background:
+    """What moves the visitor's two coupled chains; a closed tab stops it."""
+    return Background()
+
+
 @st.cache_resource(show_spinner=False, max_entries=1)
 def maps() -> Maps:
     """The process's embedder, axes and topics."""
