@@ -41,7 +41,8 @@ def phase_diagram(points: Sequence[PhasePoint], found: Sequence[Boundary]) -> go
         text[row][column] = shown
         if p.median.censored:
             crossed.append((column, row))
-    x, y = [str(n) for n in lengths], [f"{tau:g}" for tau in taus]
+    x, y = list(range(len(lengths))), list(range(len(taus)))  # drawn by place: cells of one size
+    names = [[[n, tau] for n in lengths] for tau in taus]
     figure = go.Figure(
         go.Heatmap(
             z=z,
@@ -49,18 +50,20 @@ def phase_diagram(points: Sequence[PhasePoint], found: Sequence[Boundary]) -> go
             y=y,
             text=text,
             texttemplate="%{text}",
+            textfont={"color": "#000000", "size": 13},
             colorscale=SCALE,
             colorbar={"title": {"text": "sweeps", "side": "top"}, "thickness": 10, "tickprefix": "10^"},
-            hovertemplate="n = %{x}, tau = %{y}: median %{text} sweeps<extra></extra>",
+            customdata=names,
+            hovertemplate="n = %{customdata[0]}, tau = %{customdata[1]}: median %{text} sweeps<extra></extra>",
             xgap=2,
             ygap=2,
         )
     )
     figure.add_scatter(
-        x=[x[c] for c, _ in crossed],
-        y=[y[r] for _, r in crossed],
+        x=[column for column, _ in crossed],
+        y=[row for _, row in crossed],
         mode="markers",
-        marker={"symbol": "x-thin", "size": 34, "line": {"width": 1.5, "color": "rgba(0,0,0,0.55)"}},
+        marker={"symbol": "x-thin", "size": 40, "line": {"width": 1.5, "color": "rgba(0,0,0,0.55)"}},
         name="censored: longer than was watched",
         hoverinfo="skip",
     )
@@ -73,16 +76,35 @@ def phase_diagram(points: Sequence[PhasePoint], found: Sequence[Boundary]) -> go
             line_x += [column - 0.5, column + 0.5, None]
             line_y += [height, height, None]
     figure.add_scatter(
-        x=line_x, y=line_y, mode="lines", line={"color": "#000000", "width": 4}, name="slow below, fast above",
+        x=line_x, y=line_y, mode="lines", line={"color": "#6A51A3", "width": 5}, name="slow below, fast above",
         hoverinfo="skip",
     )  # fmt: skip
     low, high = (np.interp(edge, taus, range(len(taus))) for edge in PAPER)
-    figure.add_hrect(
-        y0=float(low), y1=float(high), line={"color": "#CC79A7", "width": 2, "dash": "dot"}, fillcolor="rgba(0,0,0,0)",
-        annotation={"text": "the paper's 1.5 to 2", "font": {"color": "#CC79A7"}}, annotation_position="top right",
-    )  # fmt: skip
-    figure.update_xaxes(title="n, tokens of the sentence", type="category")
-    figure.update_yaxes(title="temperature tau", type="category")
+    figure.add_shape(
+        type="rect",
+        xref="paper",
+        x0=0,
+        x1=1,
+        y0=float(low),
+        y1=float(high),
+        line={"color": "#000000", "width": 1.5, "dash": "dot"},
+    )
+    figure.add_annotation(
+        xref="paper",
+        x=1,
+        y=float(high),
+        xanchor="right",
+        yanchor="bottom",
+        showarrow=False,
+        text="the paper's 1.5 to 2",
+        font={"color": "#000000", "size": 12},
+        bgcolor="#F2F2F2",
+    )
+    edges = {"showgrid": False, "zeroline": False}
+    ticks = {"tickmode": "array", "tickvals": x, "ticktext": [str(n) for n in lengths]}
+    figure.update_xaxes(title="n, tokens of the sentence", range=[-0.5, len(x) - 0.5], **ticks, **edges)
+    ticks = {"tickmode": "array", "tickvals": y, "ticktext": [f"{tau:g}" for tau in taus]}
+    figure.update_yaxes(title="temperature tau", range=[-0.5, len(y) - 0.5], **ticks, **edges)
     figure.update_layout(margin=MARGIN, legend={"orientation": "h", "y": -0.2, "yanchor": "top"}, dragmode=False)
     return figure
 
