@@ -182,7 +182,8 @@ class SamplerService:
                 raise Late("The sampler took longer than there was time for.")
         except Late:
             with self._wake:
-                session.left.append(request)
+                if request.error is None:  # it may have ended just now, with its session
+                    session.left.append(request)
             raise
         except BaseException:  # interrupted: nobody waits for the rows any more
             with self._wake:
