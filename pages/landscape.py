@@ -20,7 +20,7 @@ def open_session() -> LandscapeSession:
     wanted, notices = landscape_address.parse(dict(st.query_params), base)
     with st.spinner("Loading the language model and the map ..."):
         model, chart = models().request(base.model).result(), maps()
-    session = LandscapeSession(model, wanted, chart, journey(), serve=travel_seat().at)
+    session = LandscapeSession(model=model, address=wanted, maps=chart, worker=journey(), serve=travel_seat().at)
     if wanted.model != model.name:
         session.address = landscape_address.with_model(wanted, model.name)
         session.want(wanted.model, models())
@@ -36,7 +36,7 @@ def page(session: LandscapeSession) -> None:
     with st.container(key="page"):
         shared_controls.heading("Landscape", IDEA)
         landscape_views.controls(session)
-        landscape_views.messages(session)
+        shared_controls.messages(session, session.notes, "l_stop_waiting")
         landscape_views.transport(session)
         landscape_views.moving(session)
         landscape_results.selected(session)

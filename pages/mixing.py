@@ -21,7 +21,7 @@ def open_session() -> MixingSession:
     with st.spinner("Loading the language model ..."):
         model = models().request(base.model).result()
     own = mixing_address.with_model(wanted, model.name)
-    session = MixingSession(model, own, coupling_job(), serve=seat().at)
+    session = MixingSession(model=model, address=own, worker=coupling_job(), serve=seat().at)
     if wanted.model != model.name:
         session.want(wanted.model, models())
     session.notices = notices
@@ -36,7 +36,7 @@ def page(session: MixingSession) -> None:
     with st.container(key="page"):
         shared_controls.heading("Mixing", IDEA)
         mixing_views.view(session)
-        mixing_views.messages(session)
+        shared_controls.messages(session, (), "m_stop_waiting")
         if session.address.view == "coupling":
             mixing_views.controls(session)
             mixing_views.transport(session)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable
-from concurrent.futures import Future
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -19,18 +17,13 @@ from glauber_core.landscape.expedition import Expedition, Picture, Start
 from glauber_core.landscape.reinforcement import Reinforcement, reinforcement, repeated
 from glauber_core.landscape.traps import Kept, Trap, catalogue, scan
 from glauber_core.landscape.umap_map import UmapMap
-from glauber_core.models import MaskedLM
-from glauber_core.models.registry import ModelRegistry
 from glauber_core.rectangle.compare import MAX_TOKENS
 from glauber_core.starters import by_topic
-from glauber_core.temperature import check_tau
-from glauber_core.types import Conditionals
-from pages.ui.address import MAX_TAU
-from pages.ui.alone import alone, new_lock
-from pages.ui.background import Background, Progress
-from pages.ui.fetch import outcome
+from pages.ui.alone import alone
+from pages.ui.background import Progress
 from pages.ui.landscape_address import OWN, LandscapeAddress
 from pages.ui.landscape_map import Maps, Plane
+from pages.ui.visit import Visit
 
 SLICE = 0.4  # seconds of moving between two looks
 
@@ -73,51 +66,29 @@ class Mapped(NamedTuple):
     umap: UmapMap
 
 
-@dataclass
-class LandscapeSession:
-    """Attributes:
-    model: the model in use.
-    address: what the address bar holds.
+@dataclass(kw_only=True)
+class LandscapeSession(Visit):
+    """Attributes, beside those of every ``Visit``:
     maps: embedder, axes and topics, ready to use.
-    worker: moves the chains and makes the experiments, one job at a time.
-    serve: what the chains ask instead of the model itself.
     expedition: the chains; None until they are first moved.
     scene: the last published picture.
     umap: the map in use instead of the principal components.
     found, escapes: results of a search for traps and of an escape experiment.
-    epoch: grows when the browser must forget what it has drawn.
     selected: number of the state that was clicked.
-    notes, error, notices: as on the other pages.
-    pending: a model being fetched, with its name.
-    rev: grows when the slider must take a new value from here.
-    lock: held by whatever changes or draws the session; re-entrant.
+    notes: what the model cannot see as it was typed.
     """
 
-    model: MaskedLM
     address: LandscapeAddress
     maps: Maps
-    worker: Background
-    serve: Callable[[MaskedLM], Conditionals] = field(default=lambda model: model, repr=False)
     expedition: Expedition | None = None
     scene: Scene | None = None
     umap: UmapMap | None = None
     found: Found | None = None
     escapes: Escapes | None = None
-    epoch: int = 0
     selected: int | None = None
     notes: tuple[str, ...] = ()
-    error: str = ""
-    notices: list[str] = field(default_factory=list)
-    pending: tuple[str, Future[MaskedLM]] | None = None
-    rev: int = 0
-    lock: Any = field(default_factory=new_lock, repr=False, compare=False)
 
     # -- settings -------------------------------------------------------------------------------------------------
-
-    @alone
-    def acts(self) -> None:
-        """The visitor does something: what was said before is over."""
-        self.error, self.notices = "", []
 
     @alone
     def set(self, **changes: Any) -> None:
@@ -125,54 +96,14 @@ class LandscapeSession:
         self.acts()
         self.address = replace(self.address, **changes)
         if changes.keys() & {"starts", "text", "seed", "model"}:
-            self.forget()
+            self.begin()
 
     @alone
-    def set_tau(self, tau: object) -> None:
-        """The slider's value, for all chains from their next moves on."""
-        try:
-            value = check_tau(tau)
-            if value > MAX_TAU:
-                raise UserError(f"The temperature goes up to {MAX_TAU:.0f} here.")
-        except UserError as error:
-            self.error = str(error)
-            self.rev += 1
-            return
-        self.address = replace(self.address, tau=value)
-
-    @alone
-    def forget(self) -> None:
+    def begin(self) -> None:
         """Drop chains and picture."""
         self.worker.cancel()
         self.expedition = self.scene = self.umap = self.found = self.escapes = self.selected = None
         self.epoch += 1
-
-    # -- the model ------------------------------------------------------------------------------------------------
-
-    @alone
-    def want(self, name: str, registry: ModelRegistry) -> None:
-        """Ask for another model; the present one stays in use until it is there."""
-        self.acts()
-        self.pending = (name, registry.request(name))
-
-    @alone
-    def stop_waiting(self) -> None:
-        """Stay with the present model."""
-        self.pending = None
-
-    @alone
-    def arrived(self) -> None:
-        """Switch to the pending model if it is there, or say why it is not."""
-        if self.pending is None or not self.pending[1].done():
-            return
-        (name, future), self.pending = self.pending, None
-        try:
-            self.model = outcome(name, future, self.model.name)
-        except UserError as error:
-            self.error = str(error)
-            return
-        self.address = replace(self.address, model=self.model.name)
-        self.forget()
 
     # -- moving ---------------------------------------------------------------------------------------------------
 
@@ -261,11 +192,6 @@ class LandscapeSession:
         with self.lock:
             if self.epoch == epoch:
                 self.scene = Scene(picture, plane, analysis)
-
-    @alone
-    def pause(self) -> None:
-        """Stop moving; everything stays, and ``run`` goes on from here."""
-        self.worker.cancel()
 
     # -- looking --------------------------------------------------------------------------------------------------
 

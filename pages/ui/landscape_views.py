@@ -15,7 +15,7 @@ from pages.ui.landscape_address import COLORS, HORIZONS, OWN, link
 from pages.ui.landscape_components import landscape
 from pages.ui.landscape_frames import Wire
 from pages.ui.landscape_session import LandscapeSession
-from pages.ui.shared_controls import fetching, link_code, model_field
+from pages.ui.shared_controls import link_code, model_field
 from pages.ui.style import say
 from pages.ui.words import whole
 
@@ -90,27 +90,6 @@ def _starts(session: LandscapeSession) -> None:
     st.caption(f"At most {MAX_CHAINS} chains. Changing the starts begins a new run.")
 
 
-def messages(session: LandscapeSession) -> None:
-    """What could not be done, and which model is being fetched."""
-    with st.container(key="errors"):
-        for notice in session.notices:
-            say("notice", notice)
-        if session.error:
-            say("error", session.error)
-        elif session.notes:
-            say("note", " ".join(session.notes))
-
-    if session.pending is not None:
-
-        @st.fragment(run_every=0.5)
-        def look() -> None:
-            if session.pending is None or session.pending[1].done():
-                st.rerun(scope="app")
-            fetching(session, "l_stop_waiting")
-
-        look()
-
-
 def transport(session: LandscapeSession) -> None:
     """Temperature and the clock."""
     state = st.session_state
@@ -133,7 +112,7 @@ def transport(session: LandscapeSession) -> None:
                 help="All chains are there: choose more steps, or begin anew." if there else None,
                 width=110,
             )
-        st.button("new run", key="l_reset", on_click=session.forget, help="Drop these chains and begin again.")
+        st.button("new run", key="l_reset", on_click=session.begin, help="Drop these chains and begin again.")
         state["l_horizon"] = session.address.horizon
         st.selectbox(
             "steps of each chain",

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from concurrent.futures import Future
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,17 +13,12 @@ from glauber_core.errors import Cancelled, UserError
 from glauber_core.mixing.coupling import APART, PairState, init, step
 from glauber_core.mixing.pair_stream import pair_uniforms
 from glauber_core.mixing.tempered import Tempered
-from glauber_core.models import MaskedLM
-from glauber_core.models.registry import ModelRegistry
 from glauber_core.shape import shape_for
 from glauber_core.starters import by_topic
-from glauber_core.temperature import check_tau
-from glauber_core.types import Conditionals
-from pages.ui.address import MAX_TAU
-from pages.ui.alone import alone, new_lock
-from pages.ui.background import Background, Progress
-from pages.ui.fetch import outcome
+from pages.ui.alone import alone
+from pages.ui.background import Progress
 from pages.ui.mixing_address import MixingAddress
+from pages.ui.visit import Visit
 
 HORIZON = 2_000  # sweeps
 KEPT = 32 * 2**20  # bytes of conditionals kept: a cold pair asks for the same ones again
@@ -54,40 +47,19 @@ class Pair(NamedTuple):
         return None if found == APART else found
 
 
-@dataclass
-class MixingSession:
-    """Attributes:
-    model: the model in use.
-    address: what the address bar holds.
-    worker: moves the two chains.
-    serve: what they ask instead of the model itself.
+@dataclass(kw_only=True)
+class MixingSession(Visit):
+    """Attributes, beside those of every ``Visit``:
     pair: as far as they are.
     speed: wanted steps per second; None = as fast as they can be computed.
-    epoch: grows when a new pair begins.
-    rev: grows when the slider must take a new value from here.
-    error, notices, pending, lock: as on the other pages.
     """
 
-    model: MaskedLM
     address: MixingAddress
-    worker: Background
-    serve: Callable[[MaskedLM], Conditionals] = field(default=lambda model: model, repr=False)
     pair: Pair | None = None
     speed: float | None = 12.0
-    epoch: int = 0
-    rev: int = 0
-    error: str = ""
-    notices: list[str] = field(default_factory=list)
-    pending: tuple[str, Future[MaskedLM]] | None = None
-    lock: Any = field(default_factory=new_lock, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         self.begin()
-
-    @alone
-    def acts(self) -> None:
-        """The visitor does something: what was said before is over."""
-        self.error, self.notices = "", []
 
     @alone
     def begin(self) -> None:
@@ -118,46 +90,6 @@ class MixingSession:
         self.address = replace(self.address, **changes)
         if changes.keys() - {"view"}:
             self.begin()
-
-    @alone
-    def set_tau(self, tau: object) -> None:
-        """The slider's value, from the next step on."""
-        try:
-            value = check_tau(tau)
-            if value > MAX_TAU:
-                raise UserError(f"The temperature goes up to {MAX_TAU:.0f} here.")
-        except UserError as error:
-            self.error = str(error)
-            self.rev += 1
-            return
-        self.address = replace(self.address, tau=value)
-
-    # -- the model ------------------------------------------------------------------------------------------------
-
-    @alone
-    def want(self, name: str, registry: ModelRegistry) -> None:
-        """Ask for another model; the present one stays in use until it is there."""
-        self.acts()
-        self.pending = (name, registry.request(name))
-
-    @alone
-    def stop_waiting(self) -> None:
-        """Stay with the present model."""
-        self.pending = None
-
-    @alone
-    def arrived(self) -> None:
-        """Switch to the pending model if it is there, or say why it is not."""
-        if self.pending is None or not self.pending[1].done():
-            return
-        (name, future), self.pending = self.pending, None
-        try:
-            self.model = outcome(name, future, self.model.name)
-        except UserError as error:
-            self.error = str(error)
-            return
-        self.address = replace(self.address, model=self.model.name)
-        self.begin()
 
     # -- moving ---------------------------------------------------------------------------------------------------
 
@@ -198,11 +130,6 @@ class MixingSession:
                 pass
 
         self.worker.start("moving", work)
-
-    @alone
-    def pause(self) -> None:
-        """Stop; ``run`` goes on from here."""
-        self.worker.cancel()
 
     @alone
     def collect(self) -> None:

@@ -12,8 +12,7 @@ from pages.ui.components import tau_control
 from pages.ui.mixing_address import LENGTHS, VIEWS, link
 from pages.ui.mixing_components import coupling
 from pages.ui.mixing_session import HORIZON, MixingSession, curve
-from pages.ui.shared_controls import fetching, link_code, model_field
-from pages.ui.style import say
+from pages.ui.shared_controls import link_code, model_field
 from pages.ui.words import whole
 
 BEAT = 0.4
@@ -34,24 +33,6 @@ def view(session: MixingSession) -> None:
         required=True,
         label_visibility="collapsed",
     )
-
-
-def messages(session: MixingSession) -> None:
-    """What could not be done, and which model is being fetched."""
-    with st.container(key="errors"):
-        for notice in session.notices:
-            say("notice", notice)
-        if session.error:
-            say("error", session.error)
-    if session.pending is not None:
-
-        @st.fragment(run_every=0.5)
-        def look() -> None:
-            if session.pending is None or session.pending[1].done():
-                st.rerun(scope="app")
-            fetching(session, "m_stop_waiting")
-
-        look()
 
 
 def controls(session: MixingSession) -> None:

@@ -12,9 +12,10 @@ from glauber_core.models.registry import ModelRegistry
 from glauber_core.models.source import SUGGESTED
 from pages.ui.resources import models
 from pages.ui.style import say
+from pages.ui.visit import Visit
 
 
-class Visit(Protocol):
+class Guest(Protocol):
     """A visitor's session of a page, as far as models go; ``pending`` begins with the name of what is fetched."""
 
     model: MaskedLM
@@ -34,7 +35,7 @@ def heading(title: str, idea: str) -> None:
         st.caption(idea, width="stretch")
 
 
-def model_field(column: Any, session: Visit, key: str) -> None:
+def model_field(column: Any, session: Guest, key: str) -> None:
     """Choose or type a model; a new one's name is shown only once it is in use."""
     state = st.session_state
     if session.pending is None:
@@ -61,10 +62,37 @@ def link_code(parameters: dict[str, str]) -> None:
     st.code(query, language=None, wrap_lines=True)
 
 
-def fetching(session: Visit, key: str) -> None:
+def fetching(session: Guest, key: str) -> None:
     """A model is being fetched: say so, and offer to stop waiting. Nothing if none is."""
     if session.pending is None:
         return
     with st.container(horizontal=True, vertical_alignment="center"):
         say("note", f"Fetching {session.pending[0]}. Until it is there, {session.model.name} stays in use.")
         st.button("stop waiting", key=key, on_click=session.stop_waiting)
+
+
+def messages(session: Visit, notes: tuple[str, ...], key: str) -> None:
+    """What could not be done, what should be known, and a model on its way, which is looked for.
+
+    Args:
+        session: of the page.
+        notes: shown while there is no error.
+        key: of the button that ends the waiting.
+    """
+    with st.container(key="errors"):
+        for notice in session.notices:
+            say("notice", notice)
+        if session.error:
+            say("error", session.error)
+        elif notes:
+            say("note", " ".join(notes))
+    if session.pending is None:
+        return
+
+    @st.fragment(run_every=0.5)
+    def look() -> None:
+        if session.pending is None or session.pending[1].done():
+            st.rerun(scope="app")
+        fetching(session, key)
+
+    look()
