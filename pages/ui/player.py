@@ -260,7 +260,7 @@ class Player:
             done = self.move(wanted, deadline, skip)
         reached = done / max(elapsed, 1e-3)
         self.rate = reached if self.rate is None else 0.7 * self.rate + 0.3 * reached
-        if self.stuck if self.until is None else self.cursor >= self.until:
+        if self.stuck if self.until is None else self.cursor >= self.until and not self._left:
             self.pause()
 
     def play(self) -> None:

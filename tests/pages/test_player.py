@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,6 +12,7 @@ import torch
 from glauber_core.chain import Chain
 from glauber_core.errors import UserError
 from glauber_core.exact import CurieWeiss
+from glauber_core.service import ConditionalCache, SamplerService, patience
 from glauber_core.types import Conditionals
 from pages.ui import player as module
 from pages.ui.player import MAX_CHAINS, Player, Track
@@ -332,3 +334,20 @@ def test_as_fast_as_it_computes_ends_with_the_beat(monkeypatch: pytest.MonkeyPat
     # 0.6 of the beat; of it a look at the whole sentence, once a sweep, is one call more
     assert player.cursor == player.tracks[0].chain.steps and quick.now == pytest.approx(100.06, abs=0.0021)
     assert 45 <= player.cursor <= 60
+
+
+def test_a_sweep_by_the_clock_ends_with_every_chain_at_its_end() -> None:
+    """Where time is short a beat may end between two chains of a step: the clock goes on until all have done it."""
+    service = SamplerService(SPINS, rows=2, cache=ConditionalCache(0))
+    chains = [chain(seed, model=service.client("me")) for seed in (1, 2, 3, 4)]
+    player = Player([Track(c, 0, name) for c, name in zip(chains, "ABCD", strict=True)])
+    deadline = time.monotonic() + 60
+    for sweep in (1, 2, 3):
+        player.play()
+        player.until = 6 * sweep
+        while player.playing:
+            assert time.monotonic() < deadline
+            with patience(time.monotonic() + 0.0005):
+                player.tick(0.5)
+        assert [c.steps for c in chains] == [6 * sweep] * 4 and player.cursor == 6 * sweep
+    service.close()
