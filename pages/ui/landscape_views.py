@@ -192,8 +192,9 @@ def explanation() -> None:
             rf"""
 Every chain resamples one word after the other at the temperature of the slider; waiting is skipped where that is
 cheaper (the n-fold way: Bortz, Kalos and Lebowitz 1975), which leaves its law as it is. Each *different* sentence it
-visits is embedded once by the sentence encoder all-MiniLM-L6-v2 and drawn at its first two principal components. The axes were fitted once, on
-topic sentences of our own, and never move; the names of the topics stand where those sentences lie.
+visits is embedded once by the sentence encoder all-MiniLM-L6-v2 and drawn at its first two principal components. The
+axes were fitted once, on topic sentences of our own, and never move; the names of the topics stand where those
+sentences lie.
 
 A **basin** is a region where chains spent their time: a sentence is a core of one if chains stayed at least
 {LEAST:.0f} sweeps in sentences within {REACH} of it (1 minus the cosine of the two embeddings), and cores within reach
