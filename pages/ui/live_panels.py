@@ -21,7 +21,7 @@ from pages.ui.style import say
 from pages.ui.words import whole
 
 LOG_ROWS = 500
-LAG = 0.05  # seconds that a beat waits for the bars of the selected word
+LAG = 0.1  # seconds that a beat waits for the bars of the selected word
 
 
 @contextmanager

@@ -16,13 +16,11 @@ from glauber_core.profile import StateProfile, Verdict
 from glauber_core.record import Entry
 from glauber_core.service import Late, left, patience
 from glauber_core.turns import idle
-from pages.ui.beat import BEATS
 from pages.ui.words import ABSORBED, OUTLASTED, UNCHANGING
 
 MAX_CHAINS = 4
 MAX_ENTRIES = 100_000
 LONGEST = 0.3  # seconds of a beat spent computing: a click waits for its end
-CROWDED = 0.2  # the same where many play, and their pages beat seldom
 LOOK = 0.1  # seconds of it that a look at a whole state is waited for
 MAX_FRAMES = 200  # of one beat: replayed steps cost nothing, but must still be seen
 
@@ -239,8 +237,8 @@ class Player:
         What a click of the sweep button left to do (``until``) is done in steps, whether waiting is skipped or not.
 
         Args:
-            interval: seconds between beats; at most 0.6 of it and ``LONGEST`` (``CROWDED``) is spent computing, the
-                rest is for the page.
+            interval: seconds between beats; at most 0.6 of it and ``LONGEST`` is spent computing, the rest is for
+                the page.
             now: clock value, for tests.
         """
         clock = time.monotonic() if now is None else now
@@ -255,7 +253,7 @@ class Player:
             wanted = int(self._owed)
             self._owed -= wanted
         skip = self.skip and self.until is None
-        deadline = time.monotonic() + min(0.6 * interval, LONGEST if interval <= BEATS[0] else CROWDED)
+        deadline = time.monotonic() + min(0.6 * interval, LONGEST)
         with patience(deadline):  # the next beat goes on; a click waits for the end of this one
             done = self.move(wanted, deadline, skip)
         reached = done / max(elapsed, 1e-3)

@@ -43,7 +43,7 @@ def test_starting_and_stopping_clears_the_message_and_a_failed_beat_stops_the_cl
 
 def test_many_steps_at_once_go_on_by_the_clock_where_they_can_be_paused(monkeypatch: pytest.MonkeyPatch) -> None:
     live = session()
-    monkeypatch.setattr("pages.ui.player.CROWDED", 60.0)
+    monkeypatch.setattr("pages.ui.player.LONGEST", 60.0)
     monkeypatch.setattr(module, "AT_ONCE", 60.0)
     live.move(12)
     assert live.player.cursor == 12 and not live.player.playing
